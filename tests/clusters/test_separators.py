@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Iterator
 
 import numpy as np
 from hypothesis import given
@@ -65,6 +67,48 @@ def test_a_separator_makes_parts_that_are_less_full(network: tuple[int, Edges], 
     separator = find_separator(made, piece, sizes, [1.0] * count, seed)
     assert separator
     assert all(len(part) < len(piece) for part in made.pieces(set(piece) - set(separator)))
+
+
+@given(networks(), st.lists(st.integers(1, 3), min_size=9, max_size=9), st.integers(1, 6))
+def test_a_separator_is_the_cheapest_border_of_regions(
+    network: tuple[int, Edges], prices: list[int], most: int
+) -> None:
+    count, edges = network
+    made = make_network(count, edges)
+    piece = max(made.pieces(range(count)), key=len)
+    if len(piece) <= most:
+        return
+    sizes = Sizes([(0,)] * count, [float(most)])
+    ranked = sorted(piece, key=lambda k: (prices[k], -len(made.neighbours[k]), k))
+    best = sorted(ranked[: len(piece) - most])
+    least: float = sum(prices[k] for k in best)
+    for seed in piece:
+        for border, largest in _grow(made, piece, seed, prices):
+            cost: float = sum(prices[k] for k in border)
+            full, fuller = len(piece) / most, largest / most
+            if fuller > 1:
+                cost = cost * (full - 1) / (full - fuller) if full > fuller else math.inf
+            if cost < least:
+                best, least = sorted(border), cost
+    assert find_separator(made, piece, sizes, [float(price) for price in prices], 0) == best
+
+
+def _grow(
+    network: Network, piece: list[int], seed: int, prices: list[int]
+) -> Iterator[tuple[set[int], int]]:
+    """Yield the border of each stage, and how many are in the larger of the region and the rest."""
+    near = [set(own) for own in network.neighbours]
+    region: set[int] = set()
+    border = {seed}
+
+    def gain(one: int) -> tuple[int, int]:
+        return sum(prices[k] for k in near[one] - region - border) - prices[one], one
+
+    while border:
+        joining = min(border, key=gain)
+        region.add(joining)
+        border = (border | near[joining]) - region
+        yield border, max(len(region), len(piece) - len(region) - len(border))
 
 
 def test_the_cheapest_separator_is_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -23,6 +24,8 @@ class Network:
     Attributes
     ----------
     one, other : ndarray of int32, shape (edges,)
+    starts, others : ndarray of int64, shape (count + 1,), ndarray of int32
+        Where the neighbours of each sequence begin, and all of them, ascending.
     neighbours : list of list of int
         Those of each sequence, ascending.
     """
@@ -31,10 +34,10 @@ class Network:
         self.one, self.other = one, other
         ends = np.concatenate([one, other])
         order = np.lexsort((np.concatenate([other, one]), ends))
-        others = np.concatenate([other, one])[order].tolist()
-        stops = np.cumsum(np.bincount(ends, minlength=count)).tolist()
-        starts = [0, *stops[:-1]] if stops else []
-        self.neighbours = [others[a:b] for a, b in zip(starts, stops, strict=True)]
+        self.others = np.ascontiguousarray(np.concatenate([other, one])[order], np.int32)
+        self.starts = np.concatenate(([0], np.cumsum(np.bincount(ends, minlength=count))))
+        others, starts = self.others.tolist(), self.starts.tolist()
+        self.neighbours = [others[a:b] for a, b in itertools.pairwise(starts)]
 
     def __len__(self) -> int:
         return len(self.neighbours)

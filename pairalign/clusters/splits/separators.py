@@ -3,22 +3,40 @@
 A region grows from a seed. What borders on it is the separator: without that, nothing connects the
 region with the rest. The next sequence that joins the region is the one of the separator that makes
 it grow least. Of all stages, from several seeds, the one is taken that promises the lowest price.
+Regions grow in native code (``cpu/clusters/separators.cpp``).
 """
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import random
 from collections.abc import Sequence
+from ctypes import c_int32, c_void_p
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
+import numpy as np
+
+from pairalign.base.native import library
 from pairalign.clusters.splits.network import Network
 
 _LOOKS = 200_000
-"""Ends of edges that are looked at for one cut, about: some tenths of a second."""
+"""Ends of edges that are looked at for one cut, about: some hundredths of a second."""
 _LEAST_SEEDS = 4
 
+_cheapest_border = library.pairalign_cheapest_border
+
 Counts = list[int]
+
+
+class NativePricedNetwork(ctypes.Structure):
+    """pairalign_priced_network."""
+
+    _fields_ = (
+        *((name, c_int32) for name in ("count", "categories")),
+        *((name, c_void_p) for name in ("starts", "neighbours", "prices")),
+        *((name, c_void_p) for name in ("counts_starts", "counted_in", "most")),
+    )
 
 
 @dataclass(frozen=True)
@@ -83,12 +101,39 @@ def find_separator(
     count = min(len(piece), max(_LEAST_SEEDS, _LOOKS // looks))
     seeds = random.Random(seed).sample(sorted(piece), count)
     trimmed = _trim(network, piece, sizes, prices)
-    best = sum(prices[k] for k in trimmed), trimmed
-    for first in sorted(seeds):
-        found = _Growth(network, piece, sizes, prices, first).run(best[0])
-        if found is not None:
-            best = found
-    return best[1]
+    border = _find_border(network, piece, sizes, prices, seeds, sum(prices[k] for k in trimmed))
+    return border or trimmed
+
+
+def _find_border(
+    network: Network,
+    piece: Sequence[int],
+    sizes: Sizes,
+    prices: Sequence[float],
+    seeds: list[int],
+    limit: float,
+) -> list[int]:
+    """Return the border that costs least of all stages; none if it does not cost less than that."""
+    starts = np.cumsum([0, *map(len, sizes.of)], dtype=np.int64)
+    counted_in = np.fromiter(itertools.chain.from_iterable(sizes.of), np.int32)
+    costs, most = (np.array(one, np.float64) for one in (prices, sizes.most))
+    members, first = (np.array(sorted(one), np.int32) for one in (piece, seeds))
+    border, cost = np.empty_like(members), np.array([limit], np.float64)
+    native = NativePricedNetwork(
+        *(len(network), len(most)),
+        *(one.ctypes.data for one in (network.starts, network.others, costs)),
+        *(one.ctypes.data for one in (starts, counted_in, most)),
+    )
+    found = _cheapest_border(
+        ctypes.addressof(native),
+        *(len(members), members.ctypes.data),
+        *(len(first), first.ctypes.data),
+        *(cost.ctypes.data, border.ctypes.data),
+    )
+    if found < 0:
+        raise MemoryError("no memory to cut a cluster")
+    least: list[int] = border[:found].tolist()
+    return least
 
 
 def _trim(
@@ -110,77 +155,3 @@ def _trim(
             for category in sizes.of[k]:
                 counts[category] -= 1
     return sorted(trimmed)
-
-
-class _Growth:
-    """A region that grows from a seed over a piece."""
-
-    def __init__(
-        self,
-        network: Network,
-        piece: Sequence[int],
-        sizes: Sizes,
-        prices: Sequence[float],
-        seed: int,
-    ) -> None:
-        self._neighbours = network.neighbours
-        self._prices = prices
-        self._sizes = sizes
-        self._outside = set(piece)
-        self._border: set[int] = set()
-        self._gains: dict[int, float] = {}
-        self._heap: list[tuple[float, int]] = []
-        self._price = 0.0
-        self._region = sizes.count([])
-        self._rest = sizes.count(piece)
-        self._full = sizes.load(self._rest)
-        self._touch(seed)
-
-    def run(self, limit: float) -> tuple[float, list[int]] | None:
-        """Grow over all; return the cheapest separator that costs less than `limit`."""
-        best = None
-        while self._heap:
-            gain, joining = heappop(self._heap)
-            if joining not in self._border or gain != self._gains[joining]:
-                continue
-            self._join(joining)
-            cost = self._cost()
-            if cost < limit:
-                limit = cost
-                best = cost, sorted(self._border)
-        return best
-
-    def _cost(self) -> float:
-        fullest = max(self._sizes.load(self._region), self._sizes.load(self._rest))
-        if fullest <= 1:
-            return self._price
-        gained = self._full - fullest
-        return self._price * (self._full - 1) / gained if gained > 0 else float("inf")
-
-    def _join(self, joining: int) -> None:
-        """Take a sequence of the border into the region; its neighbours are the border's now."""
-        self._border.discard(joining)
-        self._price -= self._prices[joining]
-        for category in self._sizes.of[joining]:
-            self._region[category] += 1
-        for near in self._neighbours[joining]:
-            if near in self._outside:
-                self._touch(near)
-
-    def _touch(self, touched: int) -> None:
-        """Move a sequence from outside to the border."""
-        self._outside.discard(touched)
-        self._border.add(touched)
-        price = self._prices[touched]
-        self._price += price
-        for category in self._sizes.of[touched]:
-            self._rest[category] -= 1
-        gain = -price
-        for near in self._neighbours[touched]:
-            if near in self._outside:
-                gain += self._prices[near]
-            elif near in self._border:
-                self._gains[near] -= price
-                heappush(self._heap, (self._gains[near], near))
-        self._gains[touched] = gain
-        heappush(self._heap, (gain, touched))
