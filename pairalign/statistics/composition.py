@@ -219,6 +219,12 @@ class PairComposition:
         bounds = np.round(nats / (self._gapped * scores), _DECIMALS)
         return np.asarray(np.clip(bounds, 0, MOST_RATIO), np.float64)
 
+    @cached_property
+    def most_cost(self) -> float:
+        """The largest ln of a divisor of E-values, or more."""
+        halved = -float(self.log_halves(np.array([MOST_RATIO]))[0])
+        return math.log(MOST_FACTOR) + max(math.log(2), halved)
+
     def log_halves(self, ratios: Doubles) -> Doubles:
         """Return ln of what E-values are multiplied by, since scores are discrete; float64.
 

@@ -41,6 +41,8 @@ class NativeLengthLaw(ctypes.Structure):
 
 _log_evalues = library.pairalign_log_evalues
 
+_LEAST_VARIANCE, _NONE_BEYOND = 1.0, 9.0  # of a skewed law, as in cpu/statistics/evalues.cpp
+
 
 @dataclass(frozen=True)
 class LengthLaw:
@@ -66,6 +68,22 @@ class LengthLaw:
     sigma: float
     tau: float
     skewed: bool = False
+
+    def falls_from(self, lambda_: float) -> float:
+        """Return residues of the shorter sequence from which E-values fall with every score.
+
+        With fewer, a skewed law may leave less room at the score up to which its variance is the
+        least than above it, where the variance grows by `alpha`.
+
+        Parameters
+        ----------
+        lambda_ : float
+            Of raw scores.
+        """
+        if not self.skewed:
+            return 0.0
+        taken = max(1.0, self.a * (_LEAST_VARIANCE - self.beta) / self.alpha + self.b)
+        return taken + max(_NONE_BEYOND, math.sqrt(self.alpha / lambda_))
 
     def log_evalues(
         self, lambda_: float, k: float, scores: npt.ArrayLike, m: npt.ArrayLike, n: npt.ArrayLike

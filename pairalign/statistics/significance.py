@@ -36,7 +36,7 @@ from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.lengths import distinct_lengths
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
+from pairalign.statistics.composition import MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
 from pairalign.statistics.low_complexity import ResidueMasks
 from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED, PUBLISHED_DNA, UNGAPPED
@@ -187,18 +187,59 @@ class Significance:
         return self._log_evalues(found, (False, True))
 
     def _log_evalues(self, alignments: Alignments, ways: Iterable[bool]) -> list[Doubles]:
-        scores, costs = self._worth_and_costs(alignments)
         pairs = alignments.query, alignments.target
+        scores, costs = self._worth_and_costs(self.counted_scores(alignments), *pairs)
         return [self.log_evalues_of(scores, *pairs, exchanged=way) - costs for way in ways]
 
-    def _worth_and_costs(self, alignments: Alignments) -> tuple[Doubles, Doubles]:
-        raw_scores = self.counted_scores(alignments)
+    def _worth_and_costs(
+        self, raw_scores: Int32s, query: Int32s, target: Int32s
+    ) -> tuple[Doubles, Doubles]:
         if self.composition is None:
-            return raw_scores.astype(np.float64), np.zeros(len(alignments))
-        worth, costs = self.composition.worth_and_costs(
-            alignments.query, alignments.target, raw_scores
-        )
+            return raw_scores.astype(np.float64), np.zeros(len(raw_scores))
+        worth, costs = self.composition.worth_and_costs(query, target, raw_scores)
         return worth, costs - math.log(self.strands)
+
+    def reaching(
+        self, found: Alignments, max_evalue: float, ways: Iterable[bool]
+    ) -> npt.NDArray[np.bool_]:
+        """Return which of some alignments have an E-value of at most that, in any of some ways.
+
+        Parameters
+        ----------
+        found : Alignments
+        max_evalue : float
+        ways : iterable of bool
+            See `exchanged` of `log_evalues`.
+
+        Notes
+        -----
+        Residues are looked at where the pair could have it with the best ones for it.
+        """
+        most = math.log(max_evalue)
+        every = self.counted_scores(found), found.query, found.target
+        may = np.arange(len(found))
+        if self.composition is not None:
+            least = [self._least_log_evalues(*every, exchanged=way) for way in ways]
+            may = np.flatnonzero(np.min(least, axis=0) <= most)
+        raw_scores, *pairs = (one[may] for one in every)
+        scores, costs = self._worth_and_costs(raw_scores, *pairs)
+        values = [self.log_evalues_of(scores, *pairs, exchanged=way) - costs for way in ways]
+        reach = np.zeros(len(found), np.bool_)
+        reach[may] = np.min(values, axis=0) <= most
+        return reach
+
+    def _least_log_evalues(
+        self, raw_scores: Int32s, query: Int32s, target: Int32s, *, exchanged: bool
+    ) -> Doubles:
+        """Return what ln of the E-values of pairs is at least, whatever their residues."""
+        assert self.composition is not None
+        worth = MOST_RATIO * np.maximum(raw_scores, 0)
+        least = self.log_evalues_of(worth, query, target, exchanged=exchanged)
+        least += math.log(self.strands) - self.composition.most_cost
+        if self.log_spaces is None and self.gumbel.law is not None:
+            shorter = np.minimum(self.lengths[0][query], self.lengths[1][target])
+            least[shorter < self.gumbel.law.falls_from(self.gumbel.lambda_)] = -np.inf
+        return least
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64.
@@ -210,7 +251,8 @@ class Significance:
 
     def bits(self, found: Alignments) -> Doubles:
         """Return the bit scores of some alignments, float64."""
-        scores, _ = self._worth_and_costs(found)
+        pairs = found.query, found.target
+        scores, _ = self._worth_and_costs(self.counted_scores(found), *pairs)
         return (self.gumbel.lambda_ * scores - math.log(self.gumbel.k)) / math.log(2)
 
     def least_raw_score(
@@ -229,7 +271,7 @@ class Significance:
         -----
         The E-value of a pair falls with its score and rises with the length of its query, so the
         shortest query with each length of target is enough. What is best for a pair is a ratio of
-        `MOST_RATIO`, and an E-value by `MOST_FACTOR`, and by 2 since scores are discrete.
+        `MOST_RATIO`, and an E-value by the largest divisor.
         """
         sides = (targets, queries) if exchanged else (queries, targets)
         lengths = self.lengths[::-1] if exchanged else self.lengths
@@ -241,12 +283,14 @@ class Significance:
             smallest = sides[0][np.argmin(self.log_spaces[int(exchanged)][sides[0]])]
             pairs = np.array([smallest]), sides[1][:1]
         query, target = pairs[::-1] if exchanged else pairs
-        ratio, factor = (1.0, 1.0) if self.composition is None else (MOST_RATIO, 2 * MOST_FACTOR)
+        ratio, cost = (1.0, 0.0)
+        if self.composition is not None:
+            ratio, cost = MOST_RATIO, self.composition.most_cost
 
         def may_pass(score: int) -> bool:
             scores = np.full(len(query), ratio * score)
             values = self.log_evalues_of(scores, query, target, exchanged=exchanged)
-            return bool((values <= math.log(factor * max_evalue)).any())
+            return bool((values <= math.log(max_evalue) + cost).any())
 
         low, high = 0, 1
         while high < _MOST_SCORE and not may_pass(high):
@@ -314,6 +358,11 @@ class EvalueFilter:
         self.min_raw_score = self.least_raw_score(every[0], every[1])
         self._significance = significance
 
+    @property
+    def needs_cigars(self) -> bool:
+        """Whether scores alone do not say what passes."""
+        return self._significance.masks is not None
+
     def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> EvalueFilter:
         """Return the same for some of the sequences, see `Significance.of_sets`."""
         some = copy(self)
@@ -330,17 +379,14 @@ class EvalueFilter:
 
     def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
-        passes = self.passes_one_way(found)
-        if self.either_way:
-            passes |= self.passes_one_way(found, exchanged=True)
-        return passes
+        ways = (False, True) if self.either_way else (False,)
+        return self._significance.reaching(found, self._most, ways)
 
     def passes_one_way(
         self, found: Alignments, *, exchanged: bool = False
     ) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass; `exchanged`: with the targets as queries."""
-        values = self._significance.log_evalues(found, exchanged=exchanged)
-        return np.asarray(values <= math.log(self._most))
+        return self._significance.reaching(found, self._most, (exchanged,))
 
     def passing(self, found: Alignments) -> Alignments:
         """Return those of some alignments that pass, in their order."""

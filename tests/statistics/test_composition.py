@@ -9,15 +9,18 @@ from bench.statistics import background, count_chance_hits
 from commands import fasta
 
 from pairalign import align
+from pairalign.alignments.alignments import no_alignments
 from pairalign.errors import ScoringError
+from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import PairComposition
-from pairalign.statistics.finite_size import LengthLaw
+from pairalign.statistics.finite_size import LengthLaw, skewed_law
 from pairalign.statistics.first_passage import fit_first_passage
 from pairalign.statistics.gumbel_fit import ungapped_lambda
-from pairalign.statistics.significance import find_gumbel
+from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED
+from pairalign.statistics.significance import EvalueFilter, find_gumbel, find_significance
 from pairalign.statistics.usual import pair_composition
 
 pandas = pytest.importorskip("pandas")
@@ -166,6 +169,19 @@ def test_evalues_of_a_skewed_law_fall_with_the_score_and_rise_with_the_length():
     assert (np.diff(np.array(of_scores), axis=0) > -1e-9).all()
 
 
+@pytest.mark.parametrize("matrix", FIRST_PASSAGE)
+def test_evalues_fall_with_every_score_from_some_residues_on(matrix):
+    lambdas = {row[:2]: row[2] for row in PUBLISHED[matrix]}
+    scores = np.arange(0.5, 1000, 0.5)
+    for costs, row in FIRST_PASSAGE[matrix].items():
+        law = skewed_law(*row)
+        for m in np.ceil(law.falls_from(lambdas[costs]) * np.array([1, 1.3, 4])).tolist():
+            for n in (m, 2 * m, 3000):
+                lengths = (np.full(len(scores), one) for one in (m, n))
+                values = law.log_evalues(lambdas[costs], 0.04, scores, *lengths)
+                assert (np.diff(values) < 0).all()
+
+
 def test_a_law_of_lengths_is_found_again():
     """From the counts that it expects itself."""
     law = LengthLaw(1.7, -28.0, 32.0, -700.0, 32.0, -700.0, skewed=True)
@@ -248,6 +264,45 @@ def test_as_many_chance_hits_as_expected_whatever_the_letters():
     hits, expected = adjusted[0.1]  # 16: by chance from 8 to 24
     assert expected / 2 < hits < 1.5 * expected
     assert adjusted[0.001][0] <= 1
+
+
+DNA = {"match": 1, "mismatch": -3, "gap_open": 4, "gap_extend": 2}  # its scores are far apart
+
+
+@pytest.mark.parametrize(
+    ("letters", "scoring"),
+    [(LETTERS, SCORING), (list("ACGT"), make_scoring("dna", mode="local", **DNA))],
+)
+def test_what_may_not_pass_whatever_its_letters_does_not_pass(letters, scoring):
+    """E-values are found of the pairs alone that a bound leaves; of all they say the same."""
+    rng = np.random.default_rng(6)
+    sets = [
+        SequenceSet.from_strings(
+            [
+                "".join(rng.choice(letters, n, p=one))
+                for n, one in zip(lengths, shares, strict=True)
+            ],
+            alphabet=scoring.alphabet.name,
+        )
+        for lengths, shares in (
+            (rng.integers(5, most, 60), rng.dirichlet(np.full(len(letters), 0.4), 60))
+            for most in (60, 400)
+        )
+    ]
+    composition = pair_composition(scoring, *sets)
+    significance = find_significance(scoring, *sets, composition=composition, strands=2)
+    query, target = (one.ravel().astype(np.int32) for one in np.mgrid[:60, :60])
+    scores = rng.integers(1, 50 / significance.gumbel.lambda_, len(query)).astype(np.int32)
+    found = replace(
+        no_alignments(*sets, scoring, Detail.SCORE), query=query, target=target, raw_score=scores
+    )
+    values = np.min(significance.log_evalues_each_way(found), axis=0)
+    for most in (1e-12, 1e-3, 3):
+        kept = EvalueFilter(significance, most, either_way=True)
+        passes = values <= np.log(most)
+        assert 0 < passes.sum() < len(found)
+        assert (kept.passes(found) == passes).all()
+        assert scores[passes].min() >= kept.min_raw_score
 
 
 def test_the_option(tmp_path, monkeypatch, capsys):

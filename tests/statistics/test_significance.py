@@ -298,9 +298,9 @@ def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
         name, is_gpu, on_device = "recorder", False, None
 
         def align(self, window, want, pair_mask=None):
-            given.append(want.min_raw_score)
+            given.append((want.detail, want.min_raw_score))
             found = pairalign.align(queries, other, scoring=scoring, window=window_size)
-            return found.take(found.raw_score >= want.min_raw_score)
+            return found.take(pair_mask if want.detail else found.raw_score >= want.min_raw_score)
 
     window_size = 1000
     engine = EvalueEngine(Recorder(), kept, queries, other)
@@ -312,7 +312,7 @@ def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
         passing |= significance.evalues(every, exchanged=True) <= 3
     assert 0 < passing.sum() < len(every)
     assert found.raw_score.tolist() == every.raw_score[passing].tolist()
-    assert given == [kept.min_raw_score]
+    assert given == [(Detail.SCORE, kept.min_raw_score), (Detail.CIGAR, None)]
     slabs = plan_windows(60, 60 if two_sets else None, 20)
     least = [engine.least_raw_score(slab) for slab in slabs]
     assert min(least) == kept.min_raw_score < max(least)  # long ones need a higher score

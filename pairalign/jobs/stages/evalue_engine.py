@@ -1,4 +1,4 @@
-"""E-values as thresholds of scores: what no query of a slab could accept is not traced."""
+"""E-values as thresholds of scores: pairs are scored, and those that pass are traced."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.engines import Engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
-from pairalign.pairs.want import Want
+from pairalign.pairs.masks import mask_pairs
+from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
@@ -41,7 +42,9 @@ class EvalueEngine(WrappedEngine):
     ) -> None:
         super().__init__(engine)
         self._filter = kept
-        self._orders = queries.order, (queries if targets is None else targets).order
+        sets = queries, queries if targets is None else targets
+        self._orders = [one.order for one in sets]
+        self._places = [one.positions for one in sets]
         self._one_set = targets is None
 
     def least_raw_score(self, window: Window) -> int:
@@ -58,5 +61,21 @@ class EvalueEngine(WrappedEngine):
     ) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         least = max(self.least_raw_score(window), want.least_raw_score)
-        found = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
-        return self._filter.passing(found)
+        if want.detail == Detail.SCORE or self._filter.needs_cigars:
+            found = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
+            return self._filter.passing(found)
+        scored = self._engine.align(window, Want(Detail.SCORE, least), pair_mask)
+        mask = self._mask_of(window, self._filter.passing(scored))
+        if not mask.any():
+            return no_alignments(scored.queries, scored.targets, scored.scoring, want.detail)
+        return self._engine.align(window, Want(want.detail), None if mask.all() else mask)
+
+    def _mask_of(self, window: Window, found: Alignments) -> npt.NDArray[np.bool_]:
+        """Return which pairs of a window were found."""
+        rows, columns = (
+            places[inputs]
+            for places, inputs in zip(self._places, (found.query, found.target), strict=True)
+        )
+        if self._one_set:
+            rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+        return mask_pairs(window, rows, columns)
