@@ -27,7 +27,7 @@ def add_to_checksum(checksum: int, data: Bytes, size: int | None = None) -> int:
         Of what comes before; 0 if that is nothing.
     data : bytes, bytearray or memoryview
     size : int, optional
-        Only so many of its first bytes.
+        Number of its first bytes; default: all.
     """
     view = memoryview(data).cast("B")
     if size is not None:
