@@ -76,7 +76,7 @@ def run_align(asked: AlignOptions) -> None:
     if asked.dry_run:
         say_summary(asked, _foretell(asked, table, problem))
         return
-    workers, report = workers_of(asked), report_of(asked)
+    workers, report = workers_of(asked), report_of(asked, asked.input, asked.input2)
     command = _Command(
         asked,
         problem,

@@ -52,7 +52,7 @@ def run_cluster(asked: ClusterOptions) -> None:
     check_scoring(asked)
     for path in outputs:
         check_writable(path)
-    report = report_of(asked)
+    report = report_of(asked, asked.input)
     problem = read_problem(asked)
     sequences = problem.queries
     if format == "fasta" or asked.representatives is not None:

@@ -113,7 +113,7 @@ def run_distance(asked: DistanceOptions) -> None:
     check_scoring(asked)
     for path in outputs if asked.shard is None else ():
         check_writable(path)
-    page = report_of(asked)
+    page = report_of(asked, asked.input, asked.input2)
     report = _Report()
     matrix: AnyDistances | None
     if asked.group_by is not None:
@@ -247,7 +247,7 @@ def run_tree(asked: TreeOptions) -> None:
     outputs = [path for path in (asked.output, asked.rename) if path is not None]
     for path in outputs:
         check_writable(path)
-    page = report_of(asked)
+    page = report_of(asked, asked.input)
     report = _Report()
     matrix, sequences = _matrix_of(asked, source, report, format)
     if page is not None and sequences is None:

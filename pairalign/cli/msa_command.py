@@ -50,7 +50,7 @@ def run_msa(asked: MsaOptions) -> None:
     outputs = [path for path in (asked.output, asked.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
-    page = report_of(asked)
+    page = report_of(asked, *(asked.inputs or (asked.to, asked.add)))
     started = time.perf_counter()
     if asked.merge:
         alignment = _merge(asked, format)
@@ -61,7 +61,7 @@ def run_msa(asked: MsaOptions) -> None:
     if page is not None:
         from pairalign.cli.msa_report import report_rows
 
-        report_rows(page, asked, alignment, lines.text())
+        report_rows(page, alignment, lines.text())
     say_summary(asked, lines)
 
 

@@ -7,14 +7,12 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.alignments.row_pairs import align_rows, row_distances
-from pairalign.base.declaration import changed
 from pairalign.base.error_types import FormatError
 from pairalign.cli.report_option import ReportRequest, finish_report
 from pairalign.formats.report import Table
 from pairalign.jobs.report.heat_map import MOST_SEQUENCES
 from pairalign.jobs.report.report_collector import DistanceCollector, Histogram
 from pairalign.pairs.lists import PairList
-from pairalign.requests.msa_request import MsaOptions
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.sets import SequenceSet
 
@@ -45,9 +43,7 @@ def check_rows(sequences: SequenceSet) -> None:
         )
 
 
-def report_rows(
-    page: ReportRequest, asked: MsaOptions, alignment: MultipleAlignment, summary: str
-) -> None:
+def report_rows(page: ReportRequest, alignment: MultipleAlignment, summary: str) -> None:
     """Write the report of a multiple alignment."""
     sequences = alignment.sequences
     scoring = ScoringRequest().scoring(sequences.alphabet)
@@ -57,8 +53,6 @@ def report_rows(
     def of_rows(pairs: PairList) -> list[Alignments]:
         return [align_rows(alignment, pairs, scoring)]
 
-    first, *others = asked.inputs or [asked.to, asked.add]
-    page = changed(page, input=first, also=(*others, *asked.reading.also))
     finish_report(page, collector, summary, [_least_sure(alignment)], realign=of_rows)
 
 

@@ -97,7 +97,7 @@ def run_overlap(asked: OverlapOptions) -> None:
     workers = workers_of(asked)
     check_costs(asked)
     check_graph(asked, writer_type)
-    report = report_of(asked)
+    report = report_of(asked, asked.input)
     seconds, resources = result_seconds(asked), asked.resources
     command = _Command(
         asked,

@@ -58,8 +58,14 @@ def make_collector(
     return ReportCollector(problem.queries, problem.others, significance, no_map)
 
 
-def report_of(options: Any) -> ReportRequest | None:
+def report_of(options: Any, *inputs: str | None) -> ReportRequest | None:
     """Return the report that is asked for; refuse, before any work, what cannot be made or written.
+
+    Parameters
+    ----------
+    options : of a command with ``--report``
+    inputs : str or None
+        The files that the command reads, besides those of ``--also``.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def report_of(options: Any) -> ReportRequest | None:
 
     check_jinja()
     check_writable(options.report)
-    named = (options.input, *options.reading.also, getattr(options, "input2", None))
+    named = (*inputs, *options.reading.also)
     files = tuple(str(path) for path in named if path)
     return ReportRequest(options.report, files, options.command_line, options.resources)
 

@@ -47,7 +47,7 @@ def run_split_command(asked: SplitOptions) -> None:
         check_writable(path)
     if asked.folds_dir is not None:
         outputs += fold_places(asked.folds_dir, list(asked.fold_shares))
-    report = report_of(asked)
+    report = report_of(asked, asked.input, asked.input2)
     problem = read_problem(asked)
     sequences = problem.queries
     if asked.folds_dir is not None:

@@ -48,5 +48,5 @@ def test_written_as_the_command_writes(command: str, tmp_path: Path) -> None:
         found.write(tmp_path / f"b.{ending}")
         assert (tmp_path / f"b.{ending}").read_bytes() == out.read_bytes()
     with pytest.raises(FormatError):
-        found.write(tmp_path / "c.pdf")
-    assert not (tmp_path / "c.pdf").exists()
+        found.write(tmp_path / "c.doc")
+    assert not (tmp_path / "c.doc").exists()
