@@ -251,6 +251,9 @@ POSTERIOR_SUFFIXES = {
 }
 """Formats of posteriors, and ends of names that mean each."""
 POSTERIOR_THRESHOLD = 0.01
+SHOWN_POSTERIOR = 0.05
+"""Of what is computed and of what `posterior` gives: in families with known alignments one entry of
+a hundred between the two is right."""
 LEAST_POSTERIOR_THRESHOLD = 0.001
 
 MSA_SUFFIXES = {

@@ -15,6 +15,7 @@ from pairalign.formats.output import Output, Path
 from pairalign.formats.spill_file import HeldOutput
 
 _VALUES_AT_A_TIME = 1 << 18
+_LEVEL = 1  # of compression
 _MOST_BLANKS = 4 << 20
 """Characters, of four bytes each."""
 
@@ -29,11 +30,14 @@ class Pieces:
     count : int
         Values of all pieces.
     pieces : iterable of ndarray
+    repeats : bool
+        Whether neighbours are often equal, so that the array is worth compressing.
     """
 
     kind: np.dtype[Any]
     count: int
     pieces: Iterable[npt.NDArray[Any]]
+    repeats: bool = False
 
 
 class HeldArray:
@@ -44,10 +48,13 @@ class HeldArray:
     path : str or path
         The output.
     dtype : numpy.dtype
+    repeats : bool
+        See `Pieces`.
     """
 
-    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
+    def __init__(self, path: Path, dtype: npt.DTypeLike, *, repeats: bool = False) -> None:
         self._dtype = np.dtype(dtype)
+        self._repeats = repeats
         self._file = HeldOutput(path)
         self._size = 0
 
@@ -59,7 +66,7 @@ class HeldArray:
 
     def pieces(self) -> Pieces:
         """Return the array, as `write_npz` takes it."""
-        return Pieces(self._dtype, self._size, self._read())
+        return Pieces(self._dtype, self._size, self._read(), self._repeats)
 
     def _read(self) -> Iterator[npt.NDArray[Any]]:
         with open(self._file.path, "rb") as held:
@@ -92,8 +99,10 @@ def names_array(some: Callable[[], Iterable[list[str]]]) -> npt.NDArray[np.str_]
 
 def write_npz(output: Output, arrays: Mapping[str, npt.NDArray[Any] | Pieces]) -> None:
     """Write arrays by name; does not close the output."""
-    with zipfile.ZipFile(BytesSink(output), "w") as archive:
+    with zipfile.ZipFile(BytesSink(output), "w", compresslevel=_LEVEL) as archive:
         for name, array in arrays.items():
+            repeats = isinstance(array, Pieces) and array.repeats
+            archive.compression = zipfile.ZIP_DEFLATED if repeats else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 if not isinstance(array, Pieces):
                     np.lib.format.write_array(file, array, allow_pickle=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
+from pairalign.base.choices import POSTERIOR_SUFFIXES, SHOWN_POSTERIOR
 from pairalign.base.declaration import option, request
 from pairalign.base.option_kinds import POSTERIOR
 from pairalign.requests.resources import CoreArguments, CoreOptions
@@ -24,7 +24,7 @@ class ThresholdOptions(Asked):
     """Which posteriors are kept."""
 
     threshold: float = option(
-        POSTERIOR_THRESHOLD,
+        SHOWN_POSTERIOR,
         "leave out posteriors below; from 0.001 to 1 (default: %(default)g)",
         metavar="P",
         kind=POSTERIOR,
