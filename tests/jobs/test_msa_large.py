@@ -80,14 +80,16 @@ def test_the_tree_is_that_of_the_command_tree():
     assert GuideTree.of(_tree(sequences)).newick() == made.newick()
 
 
-def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(monkeypatch):
+@pytest.mark.parametrize("seed", [0, 4, 5])
+def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(seed, monkeypatch):
     """Whole sequences are in several parts, each with fragments that are nearest to them."""
-    monkeypatch.setattr(family_tree, "MOST_CELLS", 10**6)
-    whole, random = [one.residues for one in _evolved(40, 150, seed=6)], np.random.default_rng(6)
-    starts = random.integers(0, 100, (len(whole), 3)).tolist()
-    fragments = [
-        text[start:][:40] for text, own in zip(whole, starts, strict=True) for start in own
-    ]
+    monkeypatch.setattr(family_tree, "MOST_CELLS", 3 * 10**7)
+    whole = [one.residues for one in _evolved(40, 150, seed=seed)]
+    random, fragments = np.random.default_rng(seed), []
+    for text in whole:
+        own = text[int(random.integers(105)) :][:40]
+        for place in random.integers(0, 40, 4).tolist():
+            fragments.append(own[:place] + "A" + own[place + 1 :])
     tree = _tree(pairalign.SequenceSet.from_strings(whole + fragments, alphabet="protein"))
     inside = [{leaf} for leaf in range(len(tree))]
     for one, other in tree.children.tolist():

@@ -48,8 +48,8 @@ MOST_CELLS = 5 * 10**12
 
 LINKAGE = "upgma"
 
-_IN_PIECE = 2
-"""Sequences of a piece of the tree of a part, in the mean, or more."""
+_IN_PIECE = 10
+"""Sequences of a piece of the trees of parts, in the mean."""
 
 
 def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
@@ -69,10 +69,10 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     Notes
     -----
     Time: that of all pairs; where these are more than `MOST_CELLS`, that of n^1.5 pairs with seeds,
-    of about as many in parts, and of the tree of half of the sequences.
+    of about as many in parts, and of the tree of a tenth of the sequences.
     """
     count = len(sequences)
-    if count < 4 or sequences.total_residues**2 // 2 <= MOST_CELLS:
+    if count <= _IN_PIECE or sequences.total_residues**2 // 2 <= MOST_CELLS:
         return joined(sequences.names, pair_distances(sequences, resources).condensed)
     parts = _parts(sequences, resources)
     trees = [_tree_of_part(sequences, part, resources) for part in parts]
