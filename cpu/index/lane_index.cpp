@@ -1,5 +1,5 @@
 // Candidates of greedy clusters by common subsequences. The ctypes declarations are in
-// pairalign/engines/cpu/growing_index.py.
+// pairalign/engines/cpu/representative_index.py.
 
 #include "lane_index.h"
 

@@ -1,4 +1,4 @@
-// Representatives for Python. The ctypes declarations are in pairalign/engines/cpu/growing_index.py.
+// Representatives for Python. The ctypes declarations are in pairalign/engines/cpu/representative_index.py.
 
 #include "representatives.h"
 

@@ -1,6 +1,6 @@
 // What greedy clusters look representatives up in as they become known: candidates for other sequences, each
 // with a bound on its identity, so that the best is aligned first and what cannot beat it not at all. Two
-// kinds: an index of seeds (growing_index.h) and lanes of vectors (lane_index.h).
+// kinds: an index of seeds (representative_index.h) and lanes of vectors (lane_index.h).
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,7 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
-    # cpu/index/growing_index.h, lane_index.h
+    # cpu/index/representative_index.h, lane_index.h
     "growing_residues": "pointer -> int32",
     "open_growing": "pointer int32 -> pointer",
     "open_lanes": "pointer text int32 -> pointer",

@@ -40,7 +40,7 @@ class _Command:
 
     Attributes
     ----------
-    asked : AlignOptions
+    request : AlignOptions
     problem : ProblemRequest
     run : RunRequest
     table : Table
@@ -49,7 +49,7 @@ class _Command:
     report : ReportRequest or None
     """
 
-    asked: AlignOptions
+    request: AlignOptions
     problem: ProblemRequest
     run: RunRequest
     table: Table
@@ -58,44 +58,44 @@ class _Command:
     report: ReportRequest | None
 
 
-def run_align(asked: AlignOptions) -> None:
+def run_align(request: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
-    if asked.dry_run and asked.output is None:
-        asked = replace(asked, output="-")
-    asked = with_output(asked, FORMATS)
-    table = table_of(asked)  # wrong usage is said before anything is read
-    check_files(asked)
-    check_scoring(asked)
+    if request.dry_run and request.output is None:
+        request = replace(request, output="-")
+    request = with_output(request, FORMATS)
+    table = table_of(request)  # wrong usage is said before anything is read
+    check_files(request)
+    check_scoring(request)
     writer = table.writer_type
     problem = ProblemRequest(
-        asked.input,
-        asked.input2,
-        reading=replace(asked.reading, qualities=writer.shows_qualities),
-        scoring=asked.scoring,
+        request.input,
+        request.input2,
+        reading=replace(request.reading, qualities=writer.shows_qualities),
+        scoring=request.scoring,
     )
-    if asked.dry_run:
-        say_summary(asked, _foretell(asked, table, problem))
+    if request.dry_run:
+        say_summary(request, _foretell(request, table, problem))
         return
-    workers, report = workers_of(asked), report_of(asked, asked.input, asked.input2)
+    workers, report = workers_of(request), report_of(request, request.input, request.input2)
     command = _Command(
-        asked,
+        request,
         problem,
-        table.run_request(asked, asked.resources),
+        table.run_request(request, request.resources),
         table,
-        named_output_of(asked, writer.name, writer.suffixes[0], table.join),
+        named_output_of(request, writer.name, writer.suffixes[0], table.join),
         workers,
         report,
     )
-    say_summary(asked, _carry_out(command))
+    say_summary(request, _carry_out(command))
 
 
-def _foretell(asked: AlignOptions, table: Table, problem: ProblemRequest) -> Lines:
+def _foretell(request: AlignOptions, table: Table, problem: ProblemRequest) -> Lines:
     """Plan a run, and return what it would take."""
     from pairalign.cli.dry_run_lines import lines_of
     from pairalign.jobs.run.dry_run import foretell
 
-    resources = replace(asked.resources, progress=False)
-    plan = plan_of_files(problem, asked, table.run_request(asked, resources))
+    resources = replace(request.resources, progress=False)
+    plan = plan_of_files(problem, request, table.run_request(request, resources))
     say_plan(plan, quiet=False)
     return lines_of(foretell(plan, table))
 
@@ -119,16 +119,16 @@ def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
 
 def _carry_out(command: _Command) -> Lines:
     """Align, and write; return the summary."""
-    asked, output, table = command.asked, command.output, command.table
-    plan = plan_of_files(command.problem, asked, command.run)
-    say_plan(plan, quiet=asked.messages.quiet)
+    request, output, table = command.request, command.output, command.table
+    plan = plan_of_files(command.problem, request, command.run)
+    say_plan(plan, quiet=request.messages.quiet)
     run, started = plan.job, time.perf_counter()
-    decided = decided_by(asked)
+    decided = decided_by(request)
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
     destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
-    summary = _summary_of(asked, run)
+    summary = _summary_of(request, run)
     summary.go_on(destination.before)
     destination.summary = summary.leave
     run, computed = destination.job, _cells_left(destination)
@@ -140,14 +140,14 @@ def _carry_out(command: _Command) -> Lines:
         significance = plan.significance
         if significance is not None and run.queries is not plan.job.queries:
             significance = significance.of_sets(run.queries, run.problem.others)
-        confidence = confidence_of(table, asked, asked.resources.device, run)
+        confidence = confidence_of(table, request, request.resources.device, run)
         shown = {"shown": table.shown, "significance": significance, "confidence": confidence}
         with destination.held():
             _write(run, table.writer_type, destination, summary, collector, shown)
     destination.finish()
     if destination.is_done and not destination.before:  # update has made the part
         return written_pairs("alignments", run.pairs, output.path)
-    if asked.explain:
+    if request.explain:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, output.path, computed)
     if command.report is not None:

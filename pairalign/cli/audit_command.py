@@ -46,80 +46,84 @@ class ViolationsError(PairalignError):
     exit_code = 1
 
 
-def run_audit(asked: AuditOptions) -> None:
+def run_audit(request: AuditOptions) -> None:
     """Carry out ``pairalign audit``."""
-    asked = with_output(asked)
-    check_files(asked)
-    check_ending(asked.output, TABLE_ENDINGS, "violations are written as a table")
-    check_scoring(asked)
-    check_writable(asked.output)
-    if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":
-        asked = replace(asked, read_as="fasta")
-    check(asked)
-    if asked.pairs:
-        _run_pairs(asked)
+    request = with_output(request)
+    check_files(request)
+    check_ending(request.output, TABLE_ENDINGS, "violations are written as a table")
+    check_scoring(request)
+    check_writable(request.output)
+    if request.read_as is None and format_by_suffix(request.groups, CLUSTER_SUFFIXES) == "fasta":
+        request = replace(request, read_as="fasta")
+    check(request)
+    if request.pairs:
+        _run_pairs(request)
         return
-    first, second, groups = _read(asked)
-    problem = problem_of(asked, first, second)
-    resources = asked.resources
+    first, second, groups = _read(request)
+    problem = problem_of(request, first, second)
+    resources = request.resources
     started = time.perf_counter()
     if groups is None:
-        audit = audit_sets(problem, asked, resources)
+        audit = audit_sets(problem, request, resources)
     else:
-        audit = audit_groups(problem, groups, asked, resources)
-    thresholds = asked.thresholds
+        audit = audit_groups(problem, groups, request, resources)
+    thresholds = request.thresholds
     named = thresholds.identity_column
-    Violations(audit, first, second or first, groups, named).write(asked.output)
-    if asked.explain and asked.looks_across:
+    Violations(audit, first, second or first, groups, named).write(request.output)
+    if request.explain and request.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
         say(describe_steps(audit.steps, pairs))
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
     residues = sum(one.total_residues for one in problem.sets)
-    lines.add("promise", f"of two groups no pair has {asked.describe(residues)}")
+    lines.add("promise", f"of two groups no pair has {request.describe(residues)}")
     _describe(audit, lines)
     if groups is not None:
         _describe_left_out(first, groups, lines)
-    if asked.looks_across and (groups is None or len(first) > 1):
+    if request.looks_across and (groups is None or len(first) > 1):
         least = fragment_identity(thresholds)
         labels = None if groups is None else groups.labels
-        fragments = count_fragments(problem, labels, least, asked.strand, resources)
+        fragments = count_fragments(problem, labels, least, request.strand, resources)
         lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
     if audit.violations:
-        raise ViolationsError(f"{asked.groups}: {audit.violations:,} pairs break the promise")
+        raise ViolationsError(f"{request.groups}: {audit.violations:,} pairs break the promise")
 
 
-def _run_pairs(asked: AuditOptions) -> None:
-    found, lines = audit_pairs(asked)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+def _run_pairs(request: AuditOptions) -> None:
+    found, lines = audit_pairs(request)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
     if len(found):
-        raise ViolationsError(f"{asked.groups}: {len(found):,} pairs break the promise")
+        raise ViolationsError(f"{request.groups}: {len(found):,} pairs break the promise")
 
 
-def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
+def _read(request: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
     """Read the sequences and their groups; of two sets, train comes first."""
-    columns = TableColumns(asked.name_column, asked.fold_column, asked.sequence_column)
+    columns = TableColumns(request.name_column, request.fold_column, request.sequence_column)
     if columns.sequence is not None:
-        known, groups = _read_table(asked, columns)
+        known, groups = _read_table(request, columns)
         return known, None, groups
-    assert asked.input is not None
-    if asked.are_sets:
+    assert request.input is not None
+    if request.are_sets:
         first, second = read_sets(
-            ProblemRequest(asked.groups, asked.input, reading=asked.reading, scoring=asked.scoring)
+            ProblemRequest(
+                request.groups, request.input, reading=request.reading, scoring=request.scoring
+            )
         )
         return first, second, None
-    first, _ = read_sets(ProblemRequest(asked.input, reading=asked.reading, scoring=asked.scoring))
-    return first, None, read_groups(asked.groups, asked.read_as, first, columns, several=True)
+    first, _ = read_sets(
+        ProblemRequest(request.input, reading=request.reading, scoring=request.scoring)
+    )
+    return first, None, read_groups(request.groups, request.read_as, first, columns, several=True)
 
 
-def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
+def _read_table(request: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
     """Read sequences and their groups of one table."""
-    said, residues = read_table(asked.groups, asked.read_as, columns)
-    rules = asked.reading
+    said, residues = read_table(request.groups, request.read_as, columns)
+    rules = request.reading
     names = [one.name for one in said]
     if rules.on_duplicate == ON_DUPLICATE[0]:  # a sequence that is in several groups comes once
         once = dict.fromkeys(zip(names, residues, strict=True))
@@ -131,14 +135,14 @@ def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet
         degap=rules.degap,
         on_empty=rules.on_empty,
         on_duplicate=rules.on_duplicate,
-        source=asked.groups,
+        source=request.groups,
     )
     if rules.on_empty == "skip":
         empty = {name for name, text in zip(names, residues, strict=True) if not text.strip()}
         said = [one for one in said if one.name not in empty]
     if len(said) == len(known):  # repeated names may have been made unique
         said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
-    return known, make_groups(known, said, asked.groups, several=True)
+    return known, make_groups(known, said, request.groups, several=True)
 
 
 def _describe(audit: Audit, lines: Lines) -> None:

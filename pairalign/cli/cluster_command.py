@@ -41,67 +41,67 @@ _SUFFIXES = {**CLUSTER_SUFFIXES, **suffixes_of(NETWORK_FORMATS)}
 _OF_SAMPLES = ("otutab", "biom", "biom2")
 
 
-def run_cluster(asked: ClusterOptions) -> None:
+def run_cluster(request: ClusterOptions) -> None:
     """Carry out ``pairalign cluster``."""
-    asked = with_output(asked)
-    format = array_format(asked.output, asked.format, _SUFFIXES, "clusters")
-    asked = replace(asked, format=format, edges=format in NETWORK_FORMATS)
-    check(asked)
-    outputs = [path for path in (asked.output, asked.representatives) if path is not None]
-    check_files(asked)
-    check_scoring(asked)
+    request = with_output(request)
+    format = array_format(request.output, request.format, _SUFFIXES, "clusters")
+    request = replace(request, format=format, edges=format in NETWORK_FORMATS)
+    check(request)
+    outputs = [path for path in (request.output, request.representatives) if path is not None]
+    check_files(request)
+    check_scoring(request)
     for path in outputs:
         check_writable(path)
-    report = report_of(asked, asked.input)
-    problem = read_problem(asked)
+    report = report_of(request, request.input)
+    problem = read_problem(request)
     sequences = problem.queries
-    if format == "fasta" or asked.representatives is not None:
+    if format == "fasta" or request.representatives is not None:
         FASTA.check(sequences)
-    _warn_of_sizes(asked, sequences)
-    _warn_of_lengths(problem, asked.thresholds)
+    _warn_of_sizes(request, sequences)
+    _warn_of_lengths(problem, request.thresholds)
     if format in _OF_SAMPLES and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
-    if asked.extend is not None:
-        asked = replace(asked, extend=read_groups(asked.extend, None, sequences).labels)
-    job = ClusterJob(problem, asked, asked.resources)
+    if request.extend is not None:
+        request = replace(request, extend=read_groups(request.extend, None, sequences).labels)
+    job = ClusterJob(problem, request, request.resources)
     clusters = job.run()
-    if asked.clusters_by == "size":
+    if request.clusters_by == "size":
         clusters = clusters.by_abundance()
     seconds = time.perf_counter() - started
-    if asked.edges:
+    if request.edges:
         write_network(outputs[0], format, clusters)
     else:
-        _write(asked, outputs[0], clusters, format)
-    if asked.representatives is not None:
-        _write(asked, asked.representatives, clusters, "fasta")
-    if asked.explain:
+        _write(request, outputs[0], clusters, format)
+    if request.representatives is not None:
+        _write(request, request.representatives, clusters, "fasta")
+    if request.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     summary = _describe(clusters, problem, seconds, outputs)
     if report is not None:
         from pairalign.cli.cluster_report import report_clusters
 
         report_clusters(report, clusters, job.devices, summary.text())
-    say_summary(asked, summary)
+    say_summary(request, summary)
 
 
-def _write(asked: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
-    threads = asked.resources.used_threads
-    sizes = {"sizein": asked.sizein, "sizeout": asked.sizeout}
+def _write(request: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
+    threads = request.resources.used_threads
+    sizes = {"sizein": request.sizein, "sizeout": request.sizeout}
     write_clusters(path, clusters, format, threads=threads, **sizes)
 
 
-def _warn_of_sizes(asked: ClusterOptions, sequences: SequenceSet) -> None:
+def _warn_of_sizes(request: ClusterOptions, sequences: SequenceSet) -> None:
     """Say where sizes are asked for that headers do not have, or the other way round."""
-    are_asked = asked.sizein or "size" in (asked.order, asked.clusters_by)
+    are_asked = request.sizein or "size" in (request.order, request.clusters_by)
     has_sizes = read_abundances(sequences) is not None
     if are_asked and not has_sizes:
         log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
-    if asked.sizeout and has_sizes and not asked.sizein:
+    if request.sizeout and has_sizes and not request.sizein:
         log.warning(
             "%s: headers have ;size=, which --sizeout counts with --sizein alone", sequences.source
         )
-    if asked.sizeout and asked.format != "fasta" and asked.representatives is None:
+    if request.sizeout and request.format != "fasta" and request.representatives is None:
         log.warning("--sizeout is of representatives, which are not written: --representatives")
 
 

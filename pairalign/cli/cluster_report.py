@@ -27,7 +27,7 @@ class _ClusterCollector(ReportCollector):
 
 
 def report_clusters(
-    asked: ReportRequest, clusters: Clusters, devices: tuple[str, ...], summary: str
+    request: ReportRequest, clusters: Clusters, devices: tuple[str, ...], summary: str
 ) -> None:
     """Write the report of clusters."""
     sequences = clusters.sequences
@@ -35,7 +35,7 @@ def report_clusters(
     collector.clusters = clusters
     collector.which = "members and their representatives"
     collector.add(clusters.alignments)
-    finish_report(asked, collector, summary, [_clusters_table(clusters)], devices=devices)
+    finish_report(request, collector, summary, [_clusters_table(clusters)], devices=devices)
 
 
 def _clusters_table(clusters: Clusters) -> Table:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pairalign.base.declaration import place, request
 from pairalign.base.error_types import MissingPackageError
 from pairalign.cli.program import build_parser
-from pairalign.requests.shared import Asked
+from pairalign.requests.shared import CommandOptions
 
 SHELLS = ("bash", "zsh")
 _MATRICES = {
@@ -18,7 +18,7 @@ _MATRICES = {
 
 
 @request
-class CompletionOptions(Asked):
+class CompletionOptions(CommandOptions):
     """All that ``pairalign completion`` is asked."""
 
     DESCRIPTION: ClassVar[str] = (
@@ -32,7 +32,7 @@ class CompletionOptions(Asked):
     shell: str = place("|".join(SHELLS), values=SHELLS)
 
 
-def run_completion(asked: CompletionOptions) -> None:
+def run_completion(request: CompletionOptions) -> None:
     """Carry out ``pairalign completion``."""
     try:
         import shtab
@@ -44,4 +44,4 @@ def run_completion(asked: CompletionOptions) -> None:
 
     names = " ".join(known_names())
     preamble: Any = {shell: text.replace("NAMES", names) for shell, text in _MATRICES.items()}
-    print(shtab.complete(build_parser(), asked.shell, preamble=preamble))
+    print(shtab.complete(build_parser(), request.shell, preamble=preamble))

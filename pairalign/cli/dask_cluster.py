@@ -62,13 +62,13 @@ class WorkersRequest:
 
 
 def run_on_cluster(
-    asked: WorkersRequest, path: str, job: AlignmentJob, format: type[Writer], **more: Any
+    request: WorkersRequest, path: str, job: AlignmentJob, format: type[Writer], **more: Any
 ) -> None:
     """Do a command on a cluster and write its output.
 
     Parameters
     ----------
-    asked : WorkersRequest
+    request : WorkersRequest
     path : str
         Of the output.
     job : AlignmentJob
@@ -86,12 +86,12 @@ def run_on_cluster(
     """
     from pairalign.formats.merge import merge_alignments
 
-    command = without_option(list(asked.command_line), "--dask", values=1)
+    command = without_option(list(request.command_line), "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
-    folder = make_parts(asked, path, job, parts, **more)
+    folder = make_parts(request, path, job, parts, **more)
     manifests = read_manifests(folder)
     merge_alignments(folder, manifests, path, job.threads)
     clear_parts(folder, manifests[0].run)
@@ -133,7 +133,7 @@ def workers_of(options: Any) -> WorkersRequest | None:
 
 
 def make_parts(
-    asked: WorkersRequest, path: str, job: AlignmentJob, parts: Parts, **more: Any
+    request: WorkersRequest, path: str, job: AlignmentJob, parts: Parts, **more: Any
 ) -> str:
     """Make all parts of a result on a cluster.
 
@@ -151,9 +151,9 @@ def make_parts(
     folder = parts_folder_of(path)
     described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
     check_folder(folder, described)
-    with _open_workers(asked) as workers:
+    with _open_workers(request) as workers:
         tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
-        tasks, done = _reusable(folder, described, parts, tasks) if asked.resume else (tasks, [])
+        tasks, done = _reusable(folder, described, parts, tasks) if request.resume else (tasks, [])
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)
@@ -285,7 +285,7 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 
 
 @contextmanager
-def _open_workers(asked: WorkersRequest) -> Iterator[_DaskWorkers]:
+def _open_workers(request: WorkersRequest) -> Iterator[_DaskWorkers]:
     """Find the workers that ``--dask`` names; they are let go in the end."""
     try:
         from distributed import Client
@@ -294,8 +294,8 @@ def _open_workers(asked: WorkersRequest) -> Iterator[_DaskWorkers]:
             "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
     try:
-        client = Client(asked.address)
+        client = Client(request.address)
     except (ValueError, OSError) as error:
-        raise DeviceError(f"--dask {asked.address}: {error}") from error
+        raise DeviceError(f"--dask {request.address}: {error}") from error
     with client:
-        yield _DaskWorkers(client, asked.resources.device)
+        yield _DaskWorkers(client, request.resources.device)

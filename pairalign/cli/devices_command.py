@@ -7,9 +7,9 @@ from pairalign.engines.selection import list_devices
 from pairalign.requests.devices_request import DevicesOptions
 
 
-def run_devices(asked: DevicesOptions) -> None:
+def run_devices(request: DevicesOptions) -> None:
     """Carry out ``pairalign devices``."""
-    if asked.kernels:
+    if request.kernels:
         print(*kernel_table(), sep="\n")
         return
     for device in list_devices():

@@ -89,93 +89,95 @@ class _Report(Lines):
 # Commands
 
 
-def run_distance(asked: DistanceOptions) -> None:
+def run_distance(request: DistanceOptions) -> None:
     """Carry out ``pairalign distance``."""
     share_heap()
-    if asked.has_limit:
-        run_near(asked)
+    if request.has_limit:
+        run_near(request)
         return
-    if asked.output is not None or asked.plot is None:
-        asked = with_output(asked, default="tsv" if asked.has_two_sets else "phylip")
-    if asked.plot is not None:
-        _picture_format(asked.plot)
+    if request.output is not None or request.plot is None:
+        request = with_output(request, default="tsv" if request.has_two_sets else "phylip")
+    if request.plot is not None:
+        _picture_format(request.plot)
         _drawing()
     format = None
-    if asked.shard is None and asked.output is not None:
-        format = _distance_format(asked)
-        asked = replace(asked, format=format)
-        check(asked)
-    check_files(asked)
-    places = asked.output, asked.plot, asked.matches, asked.clusters
+    if request.shard is None and request.output is not None:
+        format = _distance_format(request)
+        request = replace(request, format=format)
+        check(request)
+    check_files(request)
+    places = request.output, request.plot, request.matches, request.clusters
     outputs = [path for path in places if path is not None]
-    asked = replace(asked, output=name_output(outputs[0]))
-    workers_of(asked)  # says what cannot be
-    check_scoring(asked)
-    for path in outputs if asked.shard is None else ():
+    request = replace(request, output=name_output(outputs[0]))
+    workers_of(request)  # says what cannot be
+    check_scoring(request)
+    for path in outputs if request.shard is None else ():
         check_writable(path)
-    page = report_of(asked, asked.input, asked.input2)
+    page = report_of(request, request.input, request.input2)
     report = _Report()
     matrix: AnyDistances | None
-    if asked.group_by is not None:
-        matrix, report.devices = measure_grouped(asked, report)
-        _add_distances(report, matrix, asked.measure)
-        if asked.matches is not None:
-            write_group_table(asked.matches, matrix)
-        if asked.clusters is not None:
-            write_group_clusters(asked.clusters, matrix.clusters(float(asked.max_distance or 0)))
+    if request.group_by is not None:
+        matrix, report.devices = measure_grouped(request, report)
+        _add_distances(report, matrix, request.measure)
+        if request.matches is not None:
+            write_group_table(request.matches, matrix)
+        if request.clusters is not None:
+            write_group_clusters(
+                request.clusters, matrix.clusters(float(request.max_distance or 0))
+            )
     else:
-        matrix = _measure_files(asked, page, report)
+        matrix = _measure_files(request, page, report)
     if matrix is None:  # a part is written
         return
-    shown = matrix.similarities() if asked.similarity else matrix
+    shown = matrix.similarities() if request.similarity else matrix
     if format is not None:
-        _write_distances(asked, outputs[0], shown, format)
-    if asked.plot is not None:
-        _write(asked.plot, _drawing().draw_distances(shown, _picture_format(asked.plot)))
-    _finish(asked, report, outputs)
+        _write_distances(request, outputs[0], shown, format)
+    if request.plot is not None:
+        _write(request.plot, _drawing().draw_distances(shown, _picture_format(request.plot)))
+    _finish(request, report, outputs)
 
 
 def _measure_files(
-    asked: DistanceOptions, page: ReportRequest | None, report: _Report
+    request: DistanceOptions, page: ReportRequest | None, report: _Report
 ) -> AnyDistances | None:
     """Read one set, or two, and compute the distances; None: those of a shard are written."""
-    problem = read_receptors(asked) if asked.is_of_receptors else None
+    problem = read_receptors(request) if request.is_of_receptors else None
     if problem is None:
-        sequences, targets = read_sequences(asked)
+        sequences, targets = read_sequences(request)
     else:
         sequences, targets = problem.queries, problem.targets
-    if asked.extend is not None:
-        asked = replace(asked, extend=_read_known(asked.extend, sequences))
-    if asked.strict_names:
+    if request.extend is not None:
+        request = replace(request, extend=_read_known(request.extend, sequences))
+    if request.strict_names:
         check_strict_names(sequences.names, sequences.source)
-    has_tree = asked.plot is not None and targets is None
+    has_tree = request.plot is not None and targets is None
     if has_tree:
         check_count(len(sequences), sequences.source)
-    problem = problem or problem_of(asked, sequences, targets)
-    if asked.shard is not None:
-        write_part(asked, problem, _run_request(asked))
+    problem = problem or problem_of(request, sequences, targets)
+    if request.shard is not None:
+        write_part(request, problem, _run_request(request))
         return None
     tree_bytes = METHOD_BYTES[DEFAULT_METHOD] if has_tree else 0
-    matrix = _measure(asked, asked, problem, tree_bytes, report)
+    matrix = _measure(request, request, problem, tree_bytes, report)
     if page is not None:
         assert isinstance(matrix, DistanceMatrix)
-        _write_report(page, asked, asked, matrix, sequences, report)
+        _write_report(page, request, request, matrix, sequences, report)
     return matrix
 
 
-def _distance_format(asked: DistanceOptions) -> str:
+def _distance_format(request: DistanceOptions) -> str:
     """Return the format of the distances that are asked for, of one set or two."""
-    if asked.has_two_sets:
-        return rectangle_format(asked.output, asked.format)
-    return choose_format(asked.output, asked.format, DISTANCE_SUFFIXES, "distances")
+    if request.has_two_sets:
+        return rectangle_format(request.output, request.format)
+    return choose_format(request.output, request.format, DISTANCE_SUFFIXES, "distances")
 
 
-def _run_request(asked: _Options) -> RunRequest:
+def _run_request(request: _Options) -> RunRequest:
     """Return how a command wants the results of its alignments."""
     return RunRequest(
-        shard=values_of(asked).get("shard"),
-        result_seconds=result_seconds(asked),
-        resources=asked.resources,
+        shard=values_of(request).get("shard"),
+        result_seconds=result_seconds(request),
+        resources=request.resources,
     )
 
 
@@ -193,15 +195,17 @@ def _drawing() -> ModuleType:
     return tree_drawing
 
 
-def _write_distances(asked: DistanceOptions, path: str, matrix: AnyDistances, format: str) -> None:
+def _write_distances(
+    request: DistanceOptions, path: str, matrix: AnyDistances, format: str
+) -> None:
     """Write the distances; warn of lines that a program does not read."""
     longest = write_distances(
         path,
         matrix,
         format,
-        lower=asked.lower,
-        strict=asked.strict_names,
-        threads=asked.resources.used_threads,
+        lower=request.lower,
+        strict=request.strict_names,
+        threads=request.resources.used_threads,
     )
     if longest > LONGEST_LINE:
         log.warning(
@@ -231,114 +235,116 @@ def _merged(folder: str) -> DistanceMatrix:
     return matrix
 
 
-def run_tree(asked: TreeOptions) -> None:
+def run_tree(request: TreeOptions) -> None:
     """Carry out ``pairalign tree``."""
     share_heap()
-    asked = with_output(asked, default=None if asked.program is not None else "newick")
-    check_files(asked)
-    format, source = _tree_format(asked), _source_of(asked)
-    check_method(asked.method)
+    request = with_output(request, default=None if request.program is not None else "newick")
+    check_files(request)
+    format, source = _tree_format(request), _source_of(request)
+    check_method(request.method)
     if format in PICTURES:
         _drawing()
-    asked = replace(asked, format=format, are_given=source != SEQUENCES)
-    check(asked)
-    workers_of(asked)  # says what cannot be
-    check_scoring(asked)
-    outputs = [path for path in (asked.output, asked.rename) if path is not None]
+    request = replace(request, format=format, are_given=source != SEQUENCES)
+    check(request)
+    workers_of(request)  # says what cannot be
+    check_scoring(request)
+    outputs = [path for path in (request.output, request.rename) if path is not None]
     for path in outputs:
         check_writable(path)
-    page = report_of(asked, asked.input)
+    page = report_of(request, request.input)
     report = _Report()
-    matrix, sequences = _matrix_of(asked, source, report, format)
+    matrix, sequences = _matrix_of(request, source, report, format)
     if page is not None and sequences is None:
         raise FormatError(_NO_SEQUENCES)
     started = time.perf_counter()
-    tree = build_tree(matrix, asked.method, sequences)
+    tree = build_tree(matrix, request.method, sequences)
     if page is not None:
-        _write_report(page, asked, asked.distances, matrix, sequences, report, tree)
-    if asked.rename is None:
-        _write(asked.output, tree_text(tree, format, asked.program))
+        _write_report(page, request, request.distances, matrix, sequences, report, tree)
+    if request.rename is None:
+        _write(request.output, tree_text(tree, format, request.program))
     else:
         short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
-        with open_table(asked.rename, table_format(asked.rename)) as table:
+        with open_table(request.rename, table_format(request.rename)) as table:
             rows = zip(short.names, map(quoted, tree.names), strict=True)
             table.write("".join(f"{name}\t{own}\n" for name, own in rows).encode())
-            _write(asked.output, tree_text(short, format, asked.program))
+            _write(request.output, tree_text(short, format, request.program))
     seconds = time.perf_counter() - started
-    report.add("tree", f"{asked.method}, {seconds:.2f} s", method=asked.method)
-    _finish(asked, report, outputs)
+    report.add("tree", f"{request.method}, {seconds:.2f} s", method=request.method)
+    _finish(request, report, outputs)
 
 
-def _tree_format(asked: TreeOptions) -> str:
+def _tree_format(request: TreeOptions) -> str:
     """Return the format of the tree; Newick unless the name of the file says otherwise."""
-    if asked.program is not None:
-        if asked.format is None:
+    if request.program is not None:
+        if request.format is None:
             others = (*PICTURES, "nexus")
             texts = [ends for name, ends in TREE_SUFFIXES.items() if name not in others]
-            check_ending(asked.output, sum(texts, ()), f"a tree for {asked.program} is text")
-        return asked.read_by_program
-    if asked.format is not None:
-        return asked.format
-    check_ending(asked.output, sum(TREE_SUFFIXES.values(), ()), "a tree is text or a picture")
-    return format_by_suffix(asked.output, TREE_SUFFIXES) or "newick"
+            check_ending(request.output, sum(texts, ()), f"a tree for {request.program} is text")
+        return request.read_by_program
+    if request.format is not None:
+        return request.format
+    check_ending(request.output, sum(TREE_SUFFIXES.values(), ()), "a tree is text or a picture")
+    return format_by_suffix(request.output, TREE_SUFFIXES) or "newick"
 
 
-def _source_of(asked: TreeOptions) -> str:
+def _source_of(request: TreeOptions) -> str:
     """Return what IN is: sequences, parts of distances, or a format of distances."""
-    if os.path.isdir(asked.input):
+    if os.path.isdir(request.input):
         return PARTS
-    if asked.source is None and (asked.reading.locus is not None or is_airr_file(asked.input)):
+    if request.source is None and (
+        request.reading.locus is not None or is_airr_file(request.input)
+    ):
         return SEQUENCES
-    return asked.source or format_by_suffix(asked.input, DISTANCE_SUFFIXES) or SEQUENCES
+    return request.source or format_by_suffix(request.input, DISTANCE_SUFFIXES) or SEQUENCES
 
 
 def _matrix_of(
-    asked: TreeOptions, source: str, report: _Report, format: str
+    request: TreeOptions, source: str, report: _Report, format: str
 ) -> tuple[DistanceMatrix, SequenceSet | None]:
     """Read or compute the distances; what the tree's format cannot hold is said before that.
 
     The sequences come along where they are known.
     """
     if source == SEQUENCES:
-        sequences, _ = read_sequences(asked)
+        sequences, _ = read_sequences(request)
         check_count(len(sequences), sequences.source)
-        _check_names(asked, sequences.names, sequences, format, sequences.source)
-        tree_bytes = METHOD_BYTES[asked.method]
-        problem = problem_of(asked, sequences)
-        matrix = _measure(asked, asked.distances, problem, tree_bytes, report)
+        _check_names(request, sequences.names, sequences, format, sequences.source)
+        tree_bytes = METHOD_BYTES[request.method]
+        problem = problem_of(request, sequences)
+        matrix = _measure(request, request.distances, problem, tree_bytes, report)
         assert isinstance(matrix, DistanceMatrix)
         return matrix, sequences
     named = None
-    if asked.names_file is not None:
-        named = read_set([asked.names_file], rules=asked.reading)
+    if request.names_file is not None:
+        named = read_set([request.names_file], rules=request.reading)
     if source == PARTS:
-        matrix = _merged(asked.input)
+        matrix = _merged(request.input)
     else:
-        matrix = read_distances(asked.input, source, names=named.names if named else None)
-    check_count(len(matrix), asked.input)
-    check_tree_memory(len(matrix), asked.resources.memory_bytes, asked.method)
-    _check_names(asked, matrix.names, named, format, asked.input)
-    text = f"of {len(matrix):,} sequences from {asked.input}"
-    report.add("distances", text, distances_from=asked.input, sequences=len(matrix))
+        matrix = read_distances(request.input, source, names=named.names if named else None)
+    check_count(len(matrix), request.input)
+    check_tree_memory(len(matrix), request.resources.memory_bytes, request.method)
+    _check_names(request, matrix.names, named, format, request.input)
+    text = f"of {len(matrix):,} sequences from {request.input}"
+    report.add("distances", text, distances_from=request.input, sequences=len(matrix))
     return matrix, named
 
 
 def _check_names(
-    asked: TreeOptions,
+    request: TreeOptions,
     names: list[str],
     sequences: SequenceSet | None,
     format: str,
     source: str,
 ) -> None:
-    if format != "newick" or asked.rename is not None:
+    if format != "newick" or request.rename is not None:
         return
-    check_names(names, asked.program, source)
-    if sequences is not None and asked.program is not None:
-        check_headers(sequences, asked.program)
+    check_names(names, request.program, source)
+    if sequences is not None and request.program is not None:
+        check_headers(sequences, request.program)
 
 
 def _measure(
-    asked: _Options,
+    options: _Options,
     request: DistanceRequest,
     problem: Problem,
     tree_bytes: int,
@@ -349,18 +355,18 @@ def _measure(
     if message is not None:
         log.warning("%s", message)
     if request.circular:
-        return _measure_circles(asked, request, problem, report)
+        return _measure_circles(options, request, problem, report)
     measure = find_measure(request.measure)
-    run = plan_distances(request, problem, _run_request(asked), tree_bytes)
+    run = plan_distances(request, problem, _run_request(options), tree_bytes)
     started = time.perf_counter()
     done = run
     matrix: AnyDistances
-    if asked.dask is not None:
-        matrix, report.forget = measure_on_cluster(asked, run, measure)
-    elif asked.resume:
-        matrix, done, report.forget = measure_resumed(asked, run, measure)
+    if options.dask is not None:
+        matrix, report.forget = measure_on_cluster(options, run, measure)
+    elif options.resume:
+        matrix, done, report.forget = measure_resumed(options, run, measure)
     else:
-        replace_distances(asked.output)
+        replace_distances(options.output)
         matrix = measure_run(run, measure, request.extend)
     seconds = time.perf_counter() - started
     report.devices = done.devices
@@ -372,12 +378,14 @@ def _measure(
 
 
 def _measure_circles(
-    asked: _Options, request: DistanceRequest, problem: Problem, report: _Report
+    options: _Options, request: DistanceRequest, problem: Problem, report: _Report
 ) -> DistanceMatrix:
     """Compute the distances of circular sequences, and report on it."""
     started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
-    matrix, best = measure_circular(problem, measure, both_strands=both, resources=asked.resources)
+    matrix, best = measure_circular(
+        problem, measure, both_strands=both, resources=options.resources
+    )
     pairs = len(matrix.condensed)
     report.add_problem(problem)
     text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
@@ -406,7 +414,7 @@ def _write(path: str, text: bytes) -> None:
 
 def _write_report(
     page: ReportRequest,
-    asked: _Options,
+    options: _Options,
     request: DistanceRequest,
     matrix: DistanceMatrix,
     sequences: SequenceSet | None,
@@ -414,13 +422,13 @@ def _write_report(
     tree: GuideTree | None = None,
 ) -> None:
     assert sequences is not None
-    problem = Problem(sequences, None, asked.scoring.scoring(sequences.alphabet))
-    how = request.align_request, asked.resources
+    problem = Problem(sequences, None, options.scoring.scoring(sequences.alphabet))
+    how = request.align_request, options.resources
     report_distances(page, matrix, problem, *how, report.text(), tree, report.devices)
 
 
-def _finish(asked: _Options, report: _Report, outputs: list[str]) -> None:
+def _finish(request: _Options, report: _Report, outputs: list[str]) -> None:
     if report.forget is not None:
         report.forget()
     report.add_outputs(outputs)
-    say_summary(asked, report)
+    say_summary(request, report)

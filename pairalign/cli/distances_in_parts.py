@@ -40,12 +40,12 @@ Forget = Callable[[], None]
 """Removes what was kept of distances, when the results are there."""
 
 
-def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> None:
+def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> None:
     """Compute the distances of a shard and write them into its folder."""
-    measure = find_measure(asked.measure)
+    measure = find_measure(request.measure)
     check_alphabet(measure, problem.queries)
-    output = named_output_of(asked, FORMAT, SUFFIX)
-    job = plan_distances(asked, problem, run)
+    output = named_output_of(request, FORMAT, SUFFIX)
+    job = plan_distances(request, problem, run)
     destination = Destination(output, job, of_block=True, measure=measure.name)
     check_sets(destination.job.problem)  # a worker reads the names of its block alone
     if not destination.is_done:
@@ -53,19 +53,19 @@ def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> Non
         with destination.held(), file:
             _write(destination, file, problem, measure)
     destination.finish()
-    say_summary(asked, written_pairs("distances", job.pairs, output.path))
+    say_summary(request, written_pairs("distances", job.pairs, output.path))
 
 
 def measure_resumed(
-    asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
+    request: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
 ) -> tuple[AnyDistances, AlignmentJob, Forget]:
     """Compute all distances, from where a run that was ended had got to; also return what was left.
 
     They are kept beside the output (``OUT.distances.part``) until they are forgotten.
     """
-    check_resumable(asked.output)
+    check_resumable(request.output)
     check_sets(run.problem)
-    output = OutputRequest(_beside(asked.output), FORMAT, True, asked.commit_every)
+    output = OutputRequest(_beside(request.output), FORMAT, True, request.commit_every)
     destination = Destination(output, run, measure=measure.name)
     assert destination.output is not None
     kept = destination.take_back()
@@ -75,23 +75,23 @@ def measure_resumed(
 
 
 def measure_on_cluster(
-    asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
+    request: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
 ) -> tuple[AnyDistances, Forget]:
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)
-    parts = Parts(FORMAT, SUFFIX, _command_of_a_part(asked, measure))
-    workers = workers_of(asked)
+    parts = Parts(FORMAT, SUFFIX, _command_of_a_part(request, measure))
+    workers = workers_of(request)
     assert workers is not None
-    folder = make_parts(workers, asked.output, run, parts, measure=measure.name)
+    folder = make_parts(workers, request.output, run, parts, measure=measure.name)
     manifests = read_manifests(folder)
     return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
 
 
-def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
+def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
     """Return the arguments of ``distance`` that compute the same distances."""
-    values = values_of(asked)
+    values = values_of(request)
     second = values.get("input2")
-    files = [asked.input] if second is None else [asked.input, second]
+    files = [request.input] if second is None else [request.input, second]
     command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
     kinds = (StrandOptions, ReceptorOptions, ScoringOptions, InputOptions, Resources)
     for one in (one for kind in kinds for one in options_of(kind) if one.surface == "both"):

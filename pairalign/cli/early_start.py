@@ -35,12 +35,12 @@ _CAPABILITY = (75, 76)
 """The driver's attributes of a device that are the parts of its compute capability."""
 
 
-def start_early(asked: Any) -> threading.Thread | None:
+def start_early(request: Any) -> threading.Thread | None:
     """Begin to start the CUDA driver if a command is likely to use it.
 
     Parameters
     ----------
-    asked : object
+    request : object
         The request of the command.
 
     Returns
@@ -48,7 +48,7 @@ def start_early(asked: Any) -> threading.Thread | None:
     Thread or None
         That starts the driver; the interpreter waits for it when it ends.
     """
-    values = values_of(asked)
+    values = values_of(request)
     device = values.get("device", "cpu")
     if device.partition(":")[0] not in ("auto", "cuda") or not _DEVICE_FILE.exists():
         return None
@@ -57,7 +57,7 @@ def start_early(asked: Any) -> threading.Thread | None:
     if not aligns_here or (device == "auto" and most < _WORTH_A_GPU):
         return None
     is_small = most < _WORTH_SEVERAL_GPUS
-    posteriors = getattr(asked, "POSTERIORS", False)
+    posteriors = getattr(request, "POSTERIORS", False)
     thread = threading.Thread(
         target=_start_driver, args=(device, is_small, posteriors), name="CUDA driver"
     )

@@ -25,19 +25,19 @@ _OF_WORDS = ("phylip", "column")
 
 
 def measure_grouped(
-    asked: DistanceOptions, report: Lines
+    request: DistanceOptions, report: Lines
 ) -> tuple[GroupDistances, tuple[str, ...]]:
     """Compute the distances of groups, and report on it; also return the devices."""
-    sequences = _read(asked)
-    groups = find_groups(asked.group_by, sequences)
-    if asked.format in _OF_WORDS:
+    sequences = _read(request)
+    groups = find_groups(request.group_by, sequences)
+    if request.format in _OF_WORDS:
         check_words(groups.names, "groups")
-    if asked.strict_names:
+    if request.strict_names:
         check_strict_names(groups.names)
-    if asked.plot is not None:
+    if request.plot is not None:
         check_count(len(groups.names), sequences.source)
-    problem, started = problem_of(asked, sequences), time.perf_counter()
-    found, aligned = measure_groups(asked, problem, groups, asked.resources)
+    problem, started = problem_of(request, sequences), time.perf_counter()
+    found, aligned = measure_groups(request, problem, groups, request.resources)
     seconds = time.perf_counter() - started
     report.add_problem(problem)
     text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} sequences"
@@ -51,11 +51,11 @@ def measure_grouped(
     return found, aligned.devices
 
 
-def _read(asked: DistanceOptions) -> SequenceSet:
+def _read(request: DistanceOptions) -> SequenceSet:
     """Read all files as one set."""
-    rules = asked.reading
-    if asked.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
+    rules = request.reading
+    if request.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
         rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
-    first, *others = asked.files
+    first, *others = request.files
     reading = replace(rules, also=(*others, *rules.also))
     return read_sets(ProblemRequest(first, reading=reading))[0]

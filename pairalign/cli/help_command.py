@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from pairalign.base.declaration import place, request
 from pairalign.cli.program import COMMANDS, build_parser
-from pairalign.requests.shared import Asked
+from pairalign.requests.shared import CommandOptions
 
 
 @request
-class HelpOptions(Asked):
+class HelpOptions(CommandOptions):
     """All that ``pairalign help`` is asked."""
 
     DESCRIPTION: ClassVar[str] = "Show the help of a command, or of the program."
@@ -18,7 +18,7 @@ class HelpOptions(Asked):
     topic: str | None = place("COMMAND", nargs="?", values=[one.name for one in COMMANDS])
 
 
-def run_help(asked: HelpOptions) -> None:
+def run_help(request: HelpOptions) -> None:
     """Carry out ``pairalign help``."""
-    words = [] if asked.topic is None else [asked.topic]
+    words = [] if request.topic is None else [request.topic]
     build_parser(words).parse_args([*words, "--help"])

@@ -38,42 +38,44 @@ from pairalign.statistics.statements import describe_scoring
 _SECOND = "--second"
 
 
-def run_split_interactions(asked: SplitOptions) -> None:
+def run_split_interactions(request: SplitOptions) -> None:
     """Carry out ``pairalign split --pairs``; files have been checked."""
-    second = second_options(asked)
-    outputs = [path for path in (asked.output, asked.removed, asked.members) if path is not None]
+    second = second_options(request)
+    outputs = [
+        path for path in (request.output, request.removed, request.members) if path is not None
+    ]
     for path in outputs:
         check_writable(path)
-    if asked.folds_dir is not None:
-        with_files = 1 if asked.input2 is None else 2
-        outputs += interaction_places(asked.folds_dir, list(asked.fold_shares), with_files)
-    sets = read_interacting_sets(asked, second)
-    table = read_interactions(asked.pairs, (sets[0].finder, sets[-1].finder))
-    resources = asked.resources
+    if request.folds_dir is not None:
+        with_files = 1 if request.input2 is None else 2
+        outputs += interaction_places(request.folds_dir, list(request.fold_shares), with_files)
+    sets = read_interacting_sets(request, second)
+    table = read_interactions(request.pairs, (sets[0].finder, sets[-1].finder))
+    resources = request.resources
     started = time.perf_counter()
-    split = run_interaction_split(sets, table, asked, resources)
+    split = run_interaction_split(sets, table, request, resources)
     if split.remark:
         log.warning("%s: %s", table.source, split.remark)
     lines = _describe(split, table, sets, time.perf_counter() - started)
     _add_fragments(lines, split, sets, resources)
     lines.add_outputs(outputs)
-    if asked.folds_dir is not None:
-        write_interaction_folder(asked.folds_dir, split)
-    write_interactions(asked.output, split)
-    if asked.removed is not None:
-        write_removed_interactions(asked.removed, split)
-    if asked.members is not None:
-        write_members(asked.members, split)
-    say_summary(asked, lines)
+    if request.folds_dir is not None:
+        write_interaction_folder(request.folds_dir, split)
+    write_interactions(request.output, split)
+    if request.removed is not None:
+        write_removed_interactions(request.removed, split)
+    if request.members is not None:
+        write_members(request.members, split)
+    say_summary(request, lines)
 
 
-def audit_pairs(asked: AuditOptions) -> tuple[InteractionViolations, Lines]:
+def audit_pairs(request: AuditOptions) -> tuple[InteractionViolations, Lines]:
     """Carry out ``pairalign audit --pairs``; return what was found, and lines of the summary."""
-    sets = read_interacting_sets(asked, second_options(asked))
-    resources = asked.resources
+    sets = read_interacting_sets(request, second_options(request))
+    resources = request.resources
     started = time.perf_counter()
-    found = audit_interactions(asked.groups, asked.fold_column, sets, resources)
-    found.write(asked.output)
+    found = audit_interactions(request.groups, request.fold_column, sets, resources)
+    found.write(request.output)
     lines = Lines()
     describe_sides(lines, sets, "of two folds no pair has")
     lines.add_time(time.perf_counter() - started)
@@ -86,7 +88,7 @@ def audit_pairs(asked: AuditOptions) -> tuple[InteractionViolations, Lines]:
     return found, lines
 
 
-def second_options(asked: SplitOptions | AuditOptions) -> SecondSetOptions | None:
+def second_options(request: SplitOptions | AuditOptions) -> SecondSetOptions | None:
     """Return what ``--second`` says of the second set.
 
     Raises
@@ -94,12 +96,12 @@ def second_options(asked: SplitOptions | AuditOptions) -> SecondSetOptions | Non
     UsageError
         It has an unknown option or value, or what is similar is not said.
     """
-    if asked.second is None:
+    if request.second is None:
         return None
     parser = _SecondParser(add_help=False, allow_abbrev=False)
     add_options(parser, SecondSetOptions)
     try:
-        words = shlex.split(asked.second)
+        words = shlex.split(request.second)
     except ValueError as error:
         raise UsageError(f"{_SECOND}: {error}") from None
     second = make(SecondSetOptions, vars(parser.parse_args(words))).completed()
@@ -117,18 +119,18 @@ class _SecondParser(argparse.ArgumentParser):
 
 
 def read_interacting_sets(
-    asked: SplitOptions | AuditOptions, second: SecondSetOptions | None
+    request: SplitOptions | AuditOptions, second: SecondSetOptions | None
 ) -> tuple[InteractingSet, ...]:
     """Read the set of the first names and, if it is another, that of the second."""
-    first = InteractingSet.of(read_problem(replace(asked, input2=None)), asked)
-    if asked.second_clusters is not None:
-        return first, InteractingSet.of_clusters(asked.second_clusters)
-    if asked.input2 is None:
+    first = InteractingSet.of(read_problem(replace(request, input2=None)), request)
+    if request.second_clusters is not None:
+        return first, InteractingSet.of_clusters(request.second_clusters)
+    if request.input2 is None:
         return (first,)
     if second is None:
-        own = changed(asked, input=asked.input2, input2=None, also=())
-        return first, InteractingSet.of(read_problem(own), asked)
-    return first, InteractingSet.of(read_problem(_named(second, asked.input2)), second)
+        own = changed(request, input=request.input2, input2=None, also=())
+        return first, InteractingSet.of(read_problem(own), request)
+    return first, InteractingSet.of(read_problem(_named(second, request.input2)), second)
 
 
 def _named(second: SecondSetOptions, path: str) -> Any:

@@ -36,9 +36,9 @@ def later(module: str, function: str) -> Callable[[Any], None]:
         The function takes the request of the command.
     """
 
-    def run(asked: Any) -> None:
+    def run(request: Any) -> None:
         with no_collection():
-            from pairalign.base.room import check_room  # help asks nothing
+            from pairalign.base.memory_budget import check_room  # help asks nothing
 
             if "numpy" not in sys.modules:
                 check_room(_NUMPY_BYTES)
@@ -46,7 +46,7 @@ def later(module: str, function: str) -> Callable[[Any], None]:
             if _keeps:
                 gc.freeze()
         _start_blas()
-        work(asked)
+        work(request)
 
     return run
 
@@ -57,7 +57,7 @@ def _start_blas() -> None:
     if "numpy" in sys.modules and not _has_blas:
         import numpy as np
 
-        from pairalign.base.room import check_room
+        from pairalign.base.memory_budget import check_room
 
         check_room(_BLAS_BYTES)
         some = np.ones((2, 2))

@@ -16,20 +16,20 @@ from pairalign.jobs.run.part_place import without_option
 from pairalign.requests.files_request import MergeOptions
 
 
-def run_merge(asked: MergeOptions) -> None:
+def run_merge(request: MergeOptions) -> None:
     """Carry out ``pairalign merge``."""
-    manifests = read_manifests(asked.parts)
-    if asked.plan:
+    manifests = read_manifests(request.parts)
+    if request.plan:
         _print_plan(manifests)
         return
-    merge(asked.parts, asked.output, format=asked.format, threads=asked.resources.threads)
+    merge(request.parts, request.output, format=request.format, threads=request.resources.threads)
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
     lines = Lines()
     lines.add("merged", f"{len(manifests):,} parts, {size:,} bytes", parts=len(manifests))
     lines.add("pairs", f"{pairs:,}", pairs=pairs)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
 
 
 def _print_plan(manifests: list[Manifest]) -> None:

@@ -38,47 +38,47 @@ from pairalign.trees.newick import check_names, to_newick
 from pairalign.trees.tree_reading import read_newick
 
 
-def run_msa(asked: MsaOptions) -> None:
+def run_msa(request: MsaOptions) -> None:
     """Carry out ``pairalign msa``."""
-    if asked.is_of_families:
-        run_families(asked)
+    if request.is_of_families:
+        run_families(request)
         return
-    asked = with_output(asked)
-    format = choose_format(asked.output, asked.format, MSA_SUFFIXES, "multiple alignments")
-    check_files(asked)
-    check(replace(asked, format=format))
-    outputs = [path for path in (asked.output, asked.tree_out) if path is not None]
+    request = with_output(request)
+    format = choose_format(request.output, request.format, MSA_SUFFIXES, "multiple alignments")
+    check_files(request)
+    check(replace(request, format=format))
+    outputs = [path for path in (request.output, request.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
-    page = report_of(asked, *(asked.inputs or (asked.to, asked.add)))
+    page = report_of(request, *(request.inputs or (request.to, request.add)))
     started = time.perf_counter()
-    if asked.merge:
-        alignment = _merge(asked, format)
+    if request.merge:
+        alignment = _merge(request, format)
     else:
-        make = _align if asked.add is None else _extend
-        alignment = make(asked, format)
+        make = _align if request.add is None else _extend
+        alignment = make(request, format)
     lines = _summary(alignment, outputs, time.perf_counter() - started)
     if page is not None:
         from pairalign.cli.msa_report import report_rows
 
         report_rows(page, alignment, lines.text())
-    say_summary(asked, lines)
+    say_summary(request, lines)
 
 
-def _write(asked: MsaOptions, format: str, alignment: MultipleAlignment) -> None:
-    with open_output(asked.output) as output:
-        write_alignment(output, format, alignment, asked.order)
-        if alignment.tree is not None and asked.tree_out is not None:
-            with open_output(asked.tree_out) as tree:
+def _write(request: MsaOptions, format: str, alignment: MultipleAlignment) -> None:
+    with open_output(request.output) as output:
+        write_alignment(output, format, alignment, request.order)
+        if alignment.tree is not None and request.tree_out is not None:
+            with open_output(request.tree_out) as tree:
                 tree.write(to_newick(alignment.tree).encode())
 
 
-def _check(asked: MsaOptions, format: str, sequences: SequenceSet) -> None:
+def _check(request: MsaOptions, format: str, sequences: SequenceSet) -> None:
     """Refuse, before any work, what files cannot hold of the sequences."""
     check_msa_names(sequences, format)
-    if asked.tree_out is not None:
+    if request.tree_out is not None:
         _check_tree(sequences)
-    if asked.report is not None:
+    if request.report is not None:
         from pairalign.cli.msa_report import check_rows
 
         check_rows(sequences)
@@ -90,74 +90,76 @@ def _check_tree(sequences: SequenceSet) -> None:
     check_names(sequences.names, source=sequences.source)
 
 
-def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
+def _extend(request: MsaOptions, format: str) -> MultipleAlignment:
     """Add sequences to an alignment, and write it."""
-    assert asked.to is not None
-    old, both = read_addition(asked.to, ProblemRequest(asked.to, asked.add, reading=asked.reading))
-    oriented = Orientation.find(both, asked.strand, asked.resources, old=len(old))
+    assert request.to is not None
+    old, both = read_addition(
+        request.to, ProblemRequest(request.to, request.add, reading=request.reading)
+    )
+    oriented = Orientation.find(both, request.strand, request.resources, old=len(old))
     both = oriented.sequences
-    _check(asked, format, both)
-    confidence = _confidence_of(asked, format)
+    _check(request, format, both)
+    confidence = _confidence_of(request, format)
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
-    with kept_results(asked, "msa --add", **decided, **what) as kept:
-        made = add_sequences(old, both, asked.resources, kept=kept, **confidence)
+    with kept_results(request, "msa --add", **decided, **what) as kept:
+        made = add_sequences(old, both, request.resources, kept=kept, **confidence)
         alignment = oriented.note(made)
-        _write(asked, format, alignment)
+        _write(request, format, alignment)
     return alignment
 
 
-def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
+def _merge(request: MsaOptions, format: str) -> MultipleAlignment:
     """Make one alignment of several, and write it."""
-    given = read_given(asked.inputs, asked.reading)
-    _check(asked, format, given.sequences)
-    confidence = _confidence_of(asked, format)
+    given = read_given(request.inputs, request.reading)
+    _check(request, format, given.sequences)
+    confidence = _confidence_of(request, format)
     decided = {"sequences": given.sequences, **confidence}
     what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
-    with kept_results(asked, "msa --merge", **decided, **what) as kept:
-        alignment = merge_alignments(given, asked.resources, kept=kept, **confidence)
-        _write(asked, format, alignment)
+    with kept_results(request, "msa --merge", **decided, **what) as kept:
+        alignment = merge_alignments(given, request.resources, kept=kept, **confidence)
+        _write(request, format, alignment)
     return alignment
 
 
-def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
+def _align(request: MsaOptions, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
-    sequences, _ = read_sets(ProblemRequest(asked.inputs[0], reading=asked.reading))
+    sequences, _ = read_sets(ProblemRequest(request.inputs[0], reading=request.reading))
     oriented = Orientation(sequences, ())
-    if asked.confidence_of is None:
-        oriented = Orientation.find(sequences, asked.strand, asked.resources)
+    if request.confidence_of is None:
+        oriented = Orientation.find(sequences, request.strand, request.resources)
     sequences = oriented.sequences
-    _check(asked, format, sequences)
-    confidence = _confidence_of(asked, format)
+    _check(request, format, sequences)
+    confidence = _confidence_of(request, format)
     decided, how = {"sequences": sequences, **confidence}, dict(confidence)
-    if asked.confidence_of is not None:
-        columns, width = columns_in(asked.confidence_of, sequences)
+    if request.confidence_of is not None:
+        columns, width = columns_in(request.confidence_of, sequences)
         how["confidence"] = True  # the summary has it
-        with kept_results(asked, "confidence", **decided, columns=columns, width=width) as kept:
+        with kept_results(request, "confidence", **decided, columns=columns, width=width) as kept:
             alignment = score_alignment(
-                sequences, columns, width, asked.resources, kept=kept, **how
+                sequences, columns, width, request.resources, kept=kept, **how
             )
-            _write(asked, format, alignment)
+            _write(request, format, alignment)
         return alignment
-    if (found := homologs_of(asked, {"": sequences}, format)) is not None:
+    if (found := homologs_of(request, {"": sequences}, format)) is not None:
         homologs = found[""]
-        if asked.keep_homologs and asked.tree_out is not None:
+        if request.keep_homologs and request.tree_out is not None:
             _check_tree(homologs.after(sequences))
-        decided |= {"homologs": homologs.sequences, "keep_homologs": asked.keep_homologs}
-        how |= {"homologs": homologs, "keep_homologs": asked.keep_homologs}
-    tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
+        decided |= {"homologs": homologs.sequences, "keep_homologs": request.keep_homologs}
+        how |= {"homologs": homologs, "keep_homologs": request.keep_homologs}
+    tree = None if request.tree_in is None else read_newick(request.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
-    with kept_results(asked, "msa", **decided, tree=linkage) as kept:
-        made = align_family(sequences, asked.resources, kept=kept, tree=tree, **how)
+    with kept_results(request, "msa", **decided, tree=linkage) as kept:
+        made = align_family(sequences, request.resources, kept=kept, tree=tree, **how)
         alignment = oriented.note(made)
-        _write(asked, format, alignment)
+        _write(request, format, alignment)
     return alignment
 
 
-def _confidence_of(asked: MsaOptions, format: str) -> dict[str, Any]:
+def _confidence_of(request: MsaOptions, format: str) -> dict[str, Any]:
     """Return what is asked of the confidence."""
-    confidence = format in WITH_CONFIDENCE or asked.report is not None
-    return {"confidence": confidence, "partners": asked.partners, "seed": asked.seed}
+    confidence = format in WITH_CONFIDENCE or request.report is not None
+    return {"confidence": confidence, "partners": request.partners, "seed": request.seed}
 
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:

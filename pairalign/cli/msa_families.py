@@ -35,30 +35,34 @@ _MOST_SAID = 5
 """Sequences that are named; the others are counted."""
 
 
-def run_families(asked: MsaOptions) -> None:
+def run_families(request: MsaOptions) -> None:
     """Align each family, and write it as soon as it is done."""
-    format = asked.format or _format_of(asked.output)
-    check(replace(asked, format=format))
-    check_files(asked)
-    places = _places_of(asked, format)
+    format = request.format or _format_of(request.output)
+    check(replace(request, format=format))
+    check_files(request)
+    places = _places_of(request, format)
     started = time.perf_counter()
-    left = _left_of(asked, places)
-    resources = asked.resources
-    oriented = orient_families(_read(asked, left), asked.strand, resources)
+    left = _left_of(request, places)
+    resources = request.resources
+    oriented = orient_families(_read(request, left), request.strand, resources)
     sets = {place: one.sequences for place, one in oriented.items()}
     for one in sets.values():
         check_msa_names(one, format)
-    prepare_folder(asked.output)
+    prepare_folder(request.output)
     if left:
         check_writable(next(iter(left)))
-    found = homologs_of(asked, sets, format)
+    found = homologs_of(request, sets, format)
     columns, unlike = 0, []
-    how = {"confidence": format in WITH_CONFIDENCE, "partners": asked.partners, "seed": asked.seed}
+    how = {
+        "confidence": format in WITH_CONFIDENCE,
+        "partners": request.partners,
+        "seed": request.seed,
+    }
     for place, alignment in align_oriented(
-        oriented, found or {}, resources, keep_homologs=asked.keep_homologs, **how
+        oriented, found or {}, resources, keep_homologs=request.keep_homologs, **how
     ):
         with open_output(place) as output:
-            write_alignment(output, format, alignment, asked.order)
+            write_alignment(output, format, alignment, request.order)
         columns += alignment.width
         unlike += alignment.named_unlike
     lines = _summary(sets, columns, len(left) - len(sets))
@@ -66,21 +70,21 @@ def run_families(asked: MsaOptions) -> None:
     add_unlike(lines, unlike)
     add_strands(lines, oriented.values())
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
 
 
 def homologs_of(
-    asked: MsaOptions, families: Mapping[str, SequenceSet], format: str
+    options: MsaOptions, families: Mapping[str, SequenceSet], format: str
 ) -> dict[str, Homologs] | None:
     """Find homologs of families in the database; None without one."""
-    if asked.homologs is None:
+    if options.homologs is None:
         return None
-    request = ProblemRequest(asked.homologs, reading=replace(asked.reading, also=()))
+    request = ProblemRequest(options.homologs, reading=replace(options.reading, also=()))
     database, _ = read_sets(request)
-    most, resources = asked.homologs_per_family, asked.resources
+    most, resources = options.homologs_per_family, options.resources
     found = find_homologs(families, database, most=most, resources=resources)
-    if asked.keep_homologs:
+    if options.keep_homologs:
         for name, family in families.items():
             check_msa_names(found[name].after(family), format)
     return found
@@ -138,14 +142,14 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
 
 
-def _places_of(asked: MsaOptions, format: str) -> dict[str, str]:
+def _places_of(request: MsaOptions, format: str) -> dict[str, str]:
     """Return where each alignment goes, and the file of its sequences."""
     places: dict[str, str] = {}
-    for path in asked.inputs:
+    for path in request.inputs:
         if path == "-":
             raise FormatError("<stdin>: a family among several needs a file, whose name it takes")
         place = os.path.join(
-            asked.output, stem_of(path, COMPRESSED_SUFFIXES) + MSA_SUFFIXES[format][0]
+            request.output, stem_of(path, COMPRESSED_SUFFIXES) + MSA_SUFFIXES[format][0]
         )
         other = places.setdefault(place, path)
         if other is not path:
@@ -159,13 +163,13 @@ def _format_of(folder: str | None) -> str:
     return named or next(iter(MSA_SUFFIXES))
 
 
-def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
+def _left_of(request: MsaOptions, places: dict[str, str]) -> dict[str, str]:
     """Return what is not there yet; without ``--resume`` nothing may be."""
     left = {place: path for place, path in places.items() if not os.path.lexists(place)}
     there = next((place for place in places if place not in left), None)
     if there is None:
         return left
-    if not asked.resume:
+    if not request.resume:
         raise FormatError(
             f"'{there}' is there: choose another folder, or add --resume to leave out families "
             "whose file is there"
@@ -175,10 +179,10 @@ def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
     return left
 
 
-def _read(asked: MsaOptions, places: dict[str, str]) -> dict[str, SequenceSet]:
+def _read(request: MsaOptions, places: dict[str, str]) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
     return read_families(
-        {k: ProblemRequest(path, reading=asked.reading) for k, path in places.items()}
+        {k: ProblemRequest(path, reading=request.reading) for k, path in places.items()}
     )
 
 

@@ -19,29 +19,29 @@ from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.distance_request import DistanceOptions
 
 
-def run_near(asked: DistanceOptions) -> None:
+def run_near(request: DistanceOptions) -> None:
     """Carry out ``pairalign distance`` with a limit."""
-    asked = with_output(asked, default="tsv")
-    format = sparse_format(asked.output, asked.format)
-    check_files(asked)
-    if asked.max_drop is not None:
-        check_scoring(asked)
-    check_writable(asked.output)
-    resources = asked.resources
-    if asked.is_of_receptors:
-        problem = read_receptors(asked)
+    request = with_output(request, default="tsv")
+    format = sparse_format(request.output, request.format)
+    check_files(request)
+    if request.max_drop is not None:
+        check_scoring(request)
+    check_writable(request.output)
+    resources = request.resources
+    if request.is_of_receptors:
+        problem = read_receptors(request)
     else:
-        problem = problem_of(asked, *read_sequences(asked))
+        problem = problem_of(request, *read_sequences(request))
     started = time.perf_counter()
-    found = find_near(asked, problem, resources)
+    found = find_near(request, problem, resources)
     seconds = time.perf_counter() - started
-    write_sparse(asked.output, found, format, threads=resources.used_threads)
-    pairs, measure, limit = problem.pairs, asked.limited, asked.limit
+    write_sparse(request.output, found, format, threads=resources.used_threads)
+    pairs, measure, limit = problem.pairs, request.limited, request.limit
     lines = Lines()
     lines.add_problem(problem)
     text = f"{pairs:,}, of which {len(found):,} within {measure} {limit}"
     lines.add("pairs", text, pairs=pairs, within=len(found), measure=measure, limit=limit)
     rate = f", {pairs / max(seconds, 1e-9) / 1e6:.1f} M pairs/s"
     lines.add_time(seconds, more=rate)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)

@@ -57,7 +57,7 @@ class _Command:
 
     Attributes
     ----------
-    asked : OverlapOptions
+    request : OverlapOptions
     run : RunRequest
     output : OutputRequest
     writer_type : type of Writer
@@ -66,7 +66,7 @@ class _Command:
     report : ReportRequest or None
     """
 
-    asked: OverlapOptions
+    request: OverlapOptions
     run: RunRequest
     output: OutputRequest
     writer_type: type[Writer]
@@ -78,62 +78,64 @@ class _Command:
         """Return what decides the bytes besides the job, see `describe_run`."""
         return {
             "max_overhang": overhang,
-            "dual": self.asked.dual,
-            "cigars": not self.asked.no_cigar,
+            "dual": self.request.dual,
+            "cigars": not self.request.no_cigar,
             "tags": sorted(self.shown.tags),
             "thresholds": job.thresholds,
-            "candidates": _KINDS.get(self.asked.candidates, "a file"),
+            "candidates": _KINDS.get(self.request.candidates, "a file"),
             "pairs": job.candidates,
         }
 
 
-def run_overlap(asked: OverlapOptions) -> None:
+def run_overlap(request: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
-    asked = with_output(asked, OVERLAP_FORMATS)
-    writer_type = find_format(asked.output, asked.format, OVERLAP_FORMATS)
-    shown = Shown(both_ways=asked.dual, tags=tags_of(asked))
-    check_shown(writer_type, Detail.STATS if asked.no_cigar else Detail.CIGAR, shown, overlaps=True)
-    check_files(asked)
-    workers = workers_of(asked)
-    check_costs(asked)
-    check_graph(asked, writer_type)
-    report = report_of(asked, asked.input)
-    seconds, resources = result_seconds(asked), asked.resources
+    request = with_output(request, OVERLAP_FORMATS)
+    writer_type = find_format(request.output, request.format, OVERLAP_FORMATS)
+    shown = Shown(both_ways=request.dual, tags=tags_of(request))
+    check_shown(
+        writer_type, Detail.STATS if request.no_cigar else Detail.CIGAR, shown, overlaps=True
+    )
+    check_files(request)
+    workers = workers_of(request)
+    check_costs(request)
+    check_graph(request, writer_type)
+    report = report_of(request, request.input)
+    seconds, resources = result_seconds(request), request.resources
     command = _Command(
-        asked,
-        RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),
-        named_output_of(asked, writer_type.name, writer_type.suffixes[0]),
+        request,
+        RunRequest(shard=request.shard, result_seconds=seconds, resources=resources),
+        named_output_of(request, writer_type.name, writer_type.suffixes[0]),
         writer_type,
         shown,
         workers,
         report,
     )
-    say_summary(asked, _carry_out(command))
+    say_summary(request, _carry_out(command))
 
 
 def _carry_out(command: _Command) -> Lines:
     """Find overlaps, and write them; return the summary."""
-    asked, output = command.asked, command.output
-    if asked.candidates == MAPPY:
+    request, output = command.request, command.output
+    if request.candidates == MAPPY:
         import_mappy()
-    rules = replace(asked.reading, qualities=command.writer_type.shows_qualities)
-    reads, _ = read_sequences(asked, rules)
-    if asked.trimmed is not None:
+    rules = replace(request.reading, qualities=command.writer_type.shows_qualities)
+    reads, _ = read_sequences(request, rules)
+    if request.trimmed is not None:
         FASTA.check(reads)
     started = time.perf_counter()
-    run = _plan(asked, reads, command.run)
+    run = _plan(request, reads, command.run)
     overhang = run.preset.max_overhang
-    if asked.cuts:
-        run, trimmed = _trim(asked, run, command.run)
+    if request.cuts:
+        run, trimmed = _trim(request, run, command.run)
         reads = trimmed.reads
-        if asked.trimmed is not None:
-            trimmed.write(asked.trimmed, asked.input, *asked.reading.also)
+        if request.trimmed is not None:
+            trimmed.write(request.trimmed, request.input, *request.reading.also)
     job, decided = run.alignment, command.decided(run, overhang)
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
         return written_pairs("overlaps", job.pairs, output.path)
     destination = Destination(output, job, **decided)
-    seen = OverlapWatcher(asked, job.problem, overhang)
+    seen = OverlapWatcher(request, job.problem, overhang)
     kinds = destination.before.get("kinds", [])
     before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
     counts, writing = before, 0.0
@@ -145,12 +147,12 @@ def _carry_out(command: _Command) -> Lines:
     destination.finish()
     seen.write_reads()
     computed = 0 if destination.is_done else destination.job.cells
-    lines = _summary(asked, run, counts, (seconds, writing, computed), output.path)
-    if asked.removes:
+    lines = _summary(request, run, counts, (seconds, writing, computed), output.path)
+    if request.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
-    if not destination.is_resumed and asked.shard is None:
+    if not destination.is_resumed and request.shard is None:
         _warn_of_few(seen.overlapping)
-        if counts.sum() and run.preset.mode == "local" and not asked.is_reduced:
+        if counts.sum() and run.preset.mode == "local" and not request.is_reduced:
             for title, advice in seen.describe_advice():
                 lines.add(title, advice)
     if command.report is not None and seen.report is not None:
@@ -160,11 +162,11 @@ def _carry_out(command: _Command) -> Lines:
     return lines
 
 
-def _plan(asked: OverlapRequest, reads: SequenceSet, run: RunRequest) -> OverlapJob:
-    return plan_overlap_job(asked, reads, run, lambda message: log.warning("%s", message))
+def _plan(request: OverlapRequest, reads: SequenceSet, run: RunRequest) -> OverlapJob:
+    return plan_overlap_job(request, reads, run, lambda message: log.warning("%s", message))
 
 
-def _trim(asked: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[OverlapJob, Trimmed]:
+def _trim(request: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[OverlapJob, Trimmed]:
     """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
     with job.alignment.open() as results:
         found = concatenate(list(results))
@@ -174,7 +176,7 @@ def _trim(asked: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[Over
     log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
     limits = job.thresholds
     chosen = replace(
-        asked,
+        request,
         preset=job.preset.name,
         min_overlap=limits.min_overlap,
         min_identity=limits.min_identity,
@@ -200,8 +202,8 @@ def _write(
     run, writing = destination.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
-        if command.asked.removes:  # nothing can be written before everything is known
-            if command.asked.unitigs:
+        if command.request.removes:  # nothing can be written before everything is known
+            if command.request.unitigs:
                 return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
         with open_overlap_writer(
@@ -211,7 +213,7 @@ def _write(
             run.scoring,
             max_overhang=overhang,
             shown=command.shown,
-            cigars=not command.asked.no_cigar,
+            cigars=not command.request.no_cigar,
             kept=seen.kept,
             threads=run.threads,
             piece=destination.piece,
@@ -250,7 +252,7 @@ def _warn_of_few(overlapping: np.ndarray) -> None:
 
 
 def _summary(
-    asked: OverlapRequest,
+    request: OverlapRequest,
     run: OverlapJob,
     counts: np.ndarray,
     work: tuple[float, float, int],
@@ -266,7 +268,7 @@ def _summary(
     lines.add("scoring", f"{describe_scoring(job.scoring)} (preset {preset})", preset=preset)
     strands = "both" if run.candidates is None else "their"
     lines.add("pairs", f"{job.pairs:,}, on {strands} strands", pairs=job.pairs)
-    _add_stages(lines, asked, run)
+    _add_stages(lines, request, run)
     kinds = {
         "dovetails": int(counts[DOVETAIL]),
         "containments": int(counts[CONTAINED] + counts[CONTAINS]),
@@ -281,7 +283,7 @@ def _summary(
     return lines
 
 
-def _add_stages(lines: Lines, asked: OverlapRequest, run: OverlapJob) -> None:
+def _add_stages(lines: Lines, request: OverlapRequest, run: OverlapJob) -> None:
     """Add how many alignments each stage made, in how long, and how many passed."""
     limits, stages = run.thresholds, run.stages
     least = run.alignment.scoring.format_score(limits.min_raw_score)
@@ -297,7 +299,7 @@ def _add_stages(lines: Lines, asked: OverlapRequest, run: OverlapJob) -> None:
         count = len(found.first)
         text = f"{count:,} in {found.seconds:.2f} s"
         if found.source == SEEDS:
-            text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits, asked)}"
+            text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits, request)}"
         lines.add("candidates", text, candidates=count)
     for name, (title, what) in passing.items():
         stage = stages[name]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.report.report_collector import ReportCollector
 
 
-def check_graph(asked: OverlapOptions, writer_type: type[Writer]) -> None:
+def check_graph(request: OverlapOptions, writer_type: type[Writer]) -> None:
     """Refuse, before any work, what cannot be done or written.
 
     Raises
@@ -37,8 +37,8 @@ def check_graph(asked: OverlapOptions, writer_type: type[Writer]) -> None:
     OutputError
         The table, or the reads that are cut, cannot be written.
     """
-    check(replace(asked, format=writer_type.name))
-    for path in (asked.read_report, asked.trimmed):
+    check(replace(request, format=writer_type.name))
+    for path in (request.read_report, request.trimmed):
         if path is not None:
             check_writable(path)
 
@@ -48,7 +48,7 @@ class OverlapWatcher:
 
     Parameters
     ----------
-    asked : OverlapOptions
+    request : OverlapOptions
     problem : Problem
         Of one set, the reads.
     overhang : int
@@ -65,19 +65,19 @@ class OverlapWatcher:
         Reads that are left, after `reduce`; None: all.
     """
 
-    def __init__(self, asked: OverlapOptions, problem: Problem, overhang: int) -> None:
+    def __init__(self, request: OverlapOptions, problem: Problem, overhang: int) -> None:
         reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
         self.report: ReportCollector | None = None
-        if asked.report is not None:
+        if request.report is not None:
             self.report = make_collector(problem, no_map=None)
         self.kept: npt.NDArray[np.bool_] | None = None
-        self._asked = asked
+        self._asked = request
         self._overhang = overhang
         self._found = 0
         self._reads: ReadCollector | None = None
-        if asked.read_report is not None or asked.report is not None:
+        if request.read_report is not None or request.report is not None:
             from pairalign.jobs.overlaps.read_report import ReadCollector
 
             self._reads = ReadCollector(reads)

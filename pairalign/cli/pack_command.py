@@ -14,20 +14,20 @@ from pairalign.jobs.run.file_checks import check_files
 from pairalign.requests.files_request import PackOptions
 
 
-def run_pack(asked: PackOptions) -> None:
+def run_pack(request: PackOptions) -> None:
     """Carry out ``pairalign pack``."""
-    asked = with_output(asked)
-    choose_format(asked.output, asked.format, SUFFIXES, "a store of sequences")
-    check_files(asked)
-    check_writable(asked.output)
+    request = with_output(request)
+    choose_format(request.output, request.format, SUFFIXES, "a store of sequences")
+    check_files(request)
+    check_writable(request.output)
     started = time.perf_counter()
-    rules = replace(asked.reading, qualities=True)
-    sequences, _ = read_sequences(asked, rules)
-    pack(sequences, asked.output)
+    rules = replace(request.reading, qualities=True)
+    sequences, _ = read_sequences(request, rules)
+    pack(sequences, request.output)
     lines = Lines()
     lines.add_sets(sequences)
     if sequences.qualities is not None:
         lines.add("qualities", "kept")
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)

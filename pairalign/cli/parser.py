@@ -260,7 +260,7 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     parser : argparse.ArgumentParser
         Of a subcommand.
     kind : type
-        Of the request: one of `pairalign.requests.shared.Asked`.
+        Of the request: one of `pairalign.requests.shared.CommandOptions`.
     """
     parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
     groups: dict[str | None, Any] = {None: parser}

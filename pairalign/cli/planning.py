@@ -14,7 +14,7 @@ from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.requests.shared import Asked, InputOptions, ProblemOptions, ResumeOptions
+from pairalign.requests.shared import CommandOptions, InputOptions, ProblemOptions, ResumeOptions
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from pairalign.formats.resumable import Join
     from pairalign.requests.distance_request import DistanceOptions
 
-_Asked = TypeVar("_Asked", bound=Asked)
+_Options = TypeVar("_Options", bound=CommandOptions)
 
 
 def with_output(
-    asked: _Asked,
+    request: _Options,
     writers: Mapping[str, type[Writer]] | None = None,
     default: str | None = "",
-) -> _Asked:
+) -> _Options:
     """Return a request with an output and, for standard output or parts, a format.
 
     Parameters
     ----------
-    asked : Asked
+    request : CommandOptions
         Of a command with an output.
     writers : mapping of str to type, optional
         Of formats that the end of a folder's name may mean, with ``--shard``.
@@ -47,14 +47,14 @@ def with_output(
     FormatError
         There is no output, and standard output is a terminal.
     """
-    given = vars(asked)
+    given = vars(request)
     if default == "":
-        default = asked.STDOUT_FORMAT
+        default = request.STDOUT_FORMAT
     output, format = _find_output(given, writers, default)
     more: dict[str, Any] = {"output": name_output(output)}
     if "format" in given:
         more["format"] = format
-    return replace(asked, **more)
+    return replace(request, **more)
 
 
 def _find_output(
@@ -79,16 +79,16 @@ def _find_output(
 
 
 def named_output_of(
-    asked: Asked, format: str, suffix: str, join: Join | None = None
+    request: CommandOptions, format: str, suffix: str, join: Join | None = None
 ) -> OutputRequest:
     """Return where results go, as `output_of` does; messages name it from now on."""
-    output = output_of(asked, format, suffix, join)
+    output = output_of(request, format, suffix, join)
     name_output(output.path)
     return output
 
 
 def read_sequences(
-    asked: InputOptions, rules: InputRules | None = None
+    request: InputOptions, rules: InputRules | None = None
 ) -> tuple[SequenceSet, SequenceSet | None]:
     """Read the sequences of ``IN`` and ``IN2``.
 
@@ -97,11 +97,11 @@ def read_sequences(
     FastaError, AlphabetError
         When a file cannot be read.
     """
-    return inputs.read_sets(ProblemRequest(*_files_of(asked), rules or asked.reading))
+    return inputs.read_sets(ProblemRequest(*_files_of(request), rules or request.reading))
 
 
 def problem_of(
-    asked: ProblemOptions, queries: SequenceSet, targets: SequenceSet | None = None
+    request: ProblemOptions, queries: SequenceSet, targets: SequenceSet | None = None
 ) -> Problem:
     """Score sequences as the options say; warn once of residues that are scored as others.
 
@@ -110,21 +110,21 @@ def problem_of(
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    scoring = asked.scoring.scoring(queries.alphabet)
+    scoring = request.scoring.scoring(queries.alphabet)
     problem = Problem(queries, targets, scoring)
     _warn_of_replaced(problem)
     return problem
 
 
-def read_receptors(asked: DistanceOptions) -> Problem:
+def read_receptors(request: DistanceOptions) -> Problem:
     """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
     from pairalign.jobs.distances.receptor_sets import read_receptor_problem
 
-    wanted = ProblemRequest(*_files_of(asked), asked.reading)
-    return read_receptor_problem(wanted, asked.v_genes)
+    wanted = ProblemRequest(*_files_of(request), request.reading)
+    return read_receptor_problem(wanted, request.v_genes)
 
 
-def read_problem(asked: ProblemOptions) -> Problem:
+def read_problem(request: ProblemOptions) -> Problem:
     """Read what is to be aligned; warn once of residues that are scored as others.
 
     Raises
@@ -134,13 +134,15 @@ def read_problem(asked: ProblemOptions) -> Problem:
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    problem = inputs.read_problem(ProblemRequest(*_files_of(asked), asked.reading, asked.scoring))
+    problem = inputs.read_problem(
+        ProblemRequest(*_files_of(request), request.reading, request.scoring)
+    )
     _warn_of_replaced(problem)
     return problem
 
 
-def _files_of(asked: Asked) -> tuple[str, str | None]:
-    given = vars(asked)
+def _files_of(request: CommandOptions) -> tuple[str, str | None]:
+    given = vars(request)
     return given["input"], given.get("input2")
 
 
@@ -150,6 +152,6 @@ def _warn_of_replaced(problem: Problem) -> None:
         log.warning("%s", message)
 
 
-def result_seconds(asked: ResumeOptions) -> float | None:
+def result_seconds(request: ResumeOptions) -> float | None:
     """Return the interval at which results must come: the commit interval of ``--resume``."""
-    return asked.commit_every if asked.resume else None
+    return request.commit_every if request.resume else None

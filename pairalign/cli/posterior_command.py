@@ -16,19 +16,19 @@ from pairalign.jobs.run.file_checks import check_files
 from pairalign.requests.posterior_request import PosteriorOptions
 
 
-def run_posterior(asked: PosteriorOptions) -> None:
+def run_posterior(request: PosteriorOptions) -> None:
     """Carry out ``pairalign posterior``."""
-    asked = with_output(asked)
-    format = choose_format(asked.output, asked.format, POSTERIOR_SUFFIXES, "posteriors")
-    check_format(format, asked.output)
-    check_files(asked)
-    check_writable(asked.output)
-    sequences, _ = read_sequences(asked)
+    request = with_output(request)
+    format = choose_format(request.output, request.format, POSTERIOR_SUFFIXES, "posteriors")
+    check_format(format, request.output)
+    check_files(request)
+    check_writable(request.output)
+    sequences, _ = read_sequences(request)
     started = time.perf_counter()
-    decided = {"sequences": sequences, "threshold": asked.threshold}
-    with kept_results(asked, "posteriors", **decided) as kept:
-        job = PosteriorJob(sequences, asked.resources, threshold=asked.threshold, kept=kept)
-        entries = _write(asked, format, job)
+    decided = {"sequences": sequences, "threshold": request.threshold}
+    with kept_results(request, "posteriors", **decided) as kept:
+        job = PosteriorJob(sequences, request.resources, threshold=request.threshold, kept=kept)
+        entries = _write(request, format, job)
     lines = Lines()
     lines.add_sets(sequences)
     lines.add(
@@ -39,14 +39,14 @@ def run_posterior(asked: PosteriorOptions) -> None:
         threshold=job.threshold,
     )
     lines.add_time(time.perf_counter() - started, job.cells)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
 
 
-def _write(asked: PosteriorOptions, format: str, job: PosteriorJob) -> int:
+def _write(request: PosteriorOptions, format: str, job: PosteriorJob) -> int:
     """Compute and write; return the number of entries."""
     entries = 0
-    writer = open_posteriors(asked.output, format, job.sequences, job.threshold)
+    writer = open_posteriors(request.output, format, job.sequences, job.threshold)
     try:
         for piece in job:
             writer.write(piece)

@@ -42,7 +42,7 @@ from pairalign.requests.resources import CoreOptions, Messages, Resources, Resou
 
 if TYPE_CHECKING:
     from pairalign.requests.resources import Progress
-    from pairalign.requests.shared import Asked
+    from pairalign.requests.shared import CommandOptions
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
@@ -221,9 +221,11 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     try:
         with no_collection():
             options = build_parser(given).parse_args(given)
-            asked: Asked = make(options.request, {**vars(options), "command_line": tuple(given)})
-            asked = with_progress(asked.completed())
-            said = getattr(asked, "messages", Messages())
+            request: CommandOptions = make(
+                options.request, {**vars(options), "command_line": tuple(given)}
+            )
+            request = with_progress(request.completed())
+            said = getattr(request, "messages", Messages())
     except MemoryError as error:
         return _fail(error, FAILED)
     from pairalign.base.part_file import forget_published  # help makes no files
@@ -232,42 +234,42 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     with messages(quiet=said.quiet, verbose=said.verbose):
         forget_published()
         try:
-            stop.work_begins(lambda stopped: _give_up(stopped, asked))
+            stop.work_begins(lambda stopped: _give_up(stopped, request))
             with options_are_spelled():
-                _start_log(asked, said)
-                check(asked)
-                start_early(asked)
-                options.run(asked)
+                _start_log(request, said)
+                check(request)
+                start_early(request)
+                options.run(request)
             _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()
             stop.work_is_done()
         except BaseException as error:
-            code = _say_end(error, asked, stop)
+            code = _say_end(error, request, stop)
             if code is None:
                 raise
             return code
     return DONE
 
 
-def with_progress(asked: Asked) -> Asked:
+def with_progress(request: CommandOptions) -> CommandOptions:
     """Return a request that says how progress is shown, of ``--quiet`` and ``--progress``."""
-    if not isinstance(asked, (CoreOptions, ResourcesOptions)):
-        return asked
-    resources: Resources = asked.resources
+    if not isinstance(request, (CoreOptions, ResourcesOptions)):
+        return request
+    resources: Resources = request.resources
     # A bar would stand between the results.
     sees_results = sys.stdout is not None and sys.stdout.isatty()
-    is_among = sees_results and values_of(asked).get("output") == "-"
-    shown: Progress = "lines" if resources.progress else not (asked.messages.quiet or is_among)
-    return replace(asked, resources=replace(resources, progress=shown))
+    is_among = sees_results and values_of(request).get("output") == "-"
+    shown: Progress = "lines" if resources.progress else not (request.messages.quiet or is_among)
+    return replace(request, resources=replace(resources, progress=shown))
 
 
-def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | None:
+def _say_end(error: BaseException, request: CommandOptions, stop: StopHandler) -> int | None:
     """Say what has ended a command; return the exit code, None for what nobody has foreseen."""
     # Whatever a signal has become on its way: where it leaves a lock open it is a RuntimeError.
     stopped = stop.stopped or error
     if isinstance(stopped, KeyboardInterrupt):
-        message = _give_up(stopped, asked)
+        message = _give_up(stopped, request)
         give_up_stdout()
         stop.work_is_done()
         return _fail(message, getattr(stopped, "exit_code", SIGNAL_CODE + 2))  # as after Ctrl-C
@@ -279,11 +281,11 @@ def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | Non
     if not isinstance(error, (PairalignError, OSError, MemoryError)):
         return None
     give_up_stdout()
-    if getattr(error, "errno", None) == errno.EPIPE and _output(asked) == "-":
+    if getattr(error, "errno", None) == errno.EPIPE and _output(request) == "-":
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
-    code = WRONG_USAGE if is_usage else getattr(asked, "FAILED", FAILED)
+    code = WRONG_USAGE if is_usage else getattr(request, "FAILED", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
 
 
@@ -293,7 +295,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
         return type(error).__module__.startswith(("numpy", "pyarrow"))
     if isinstance(error, ImportError) and _NOT_MAPPED in str(error):
         return True
-    from pairalign.base.room import has_room  # help asks nothing
+    from pairalign.base.memory_budget import has_room  # help asks nothing
 
     foreseen = isinstance(error, (PairalignError, OSError))
     return isinstance(error, Exception) and not foreseen and not has_room(_LITTLE_BYTES)
@@ -362,13 +364,13 @@ class _Cite(argparse.Action):
         parser.exit(DONE)
 
 
-def _start_log(asked: Asked, said: Messages) -> None:
+def _start_log(request: CommandOptions, said: Messages) -> None:
     """Open the file of ``--log``, and say what runs."""
     if said.log is not None:
         from pairalign.jobs.run.file_checks import check_log
 
-        check_log(asked)
-        log_into(said.log, asked.command_line)
+        check_log(request)
+        log_into(said.log, request.command_line)
     if log.isEnabledFor(logging.DEBUG):
         import platform
 
@@ -396,24 +398,24 @@ def _fail(message: object, code: int) -> int:
     return code
 
 
-def _give_up(stopped: BaseException, asked: Asked) -> str:
+def _give_up(stopped: BaseException, request: CommandOptions) -> str:
     """Remove what is half-written; return what is to be said of a command that was stopped."""
     from pairalign.base.part_file import remove_unfinished
 
     remove_unfinished()
-    return f"{stopped}{_left_by(asked)}"
+    return f"{stopped}{_left_by(request)}"
 
 
-def _left_by(asked: Asked) -> str:
+def _left_by(request: CommandOptions) -> str:
     """Say what a run that was stopped has made of its output."""
-    output = _output(asked)
+    output = _output(request)
     if output == "-":
         return ""
     from pairalign.base.part_file import count_published, was_published
 
     if was_published(output):
         return f"; '{output}' is complete"
-    values = values_of(asked)
+    values = values_of(request)
     goes_on = ", the same command goes on" if values.get("resume") else ""
     if finished := count_published(output):
         goes_on = goes_on or (", with --resume it goes on" if "resume" in values else "")
@@ -421,5 +423,5 @@ def _left_by(asked: Asked) -> str:
     return f"; '{output}' was not written{goes_on}"
 
 
-def _output(asked: Asked) -> str:
-    return named_output() or values_of(asked).get("output") or "-"
+def _output(request: CommandOptions) -> str:
+    return named_output() or values_of(request).get("output") or "-"

@@ -86,7 +86,7 @@ def report_of(options: Any, *inputs: str | None) -> ReportRequest | None:
 
 
 def report_distances(
-    asked: ReportRequest,
+    options: ReportRequest,
     matrix: DistanceMatrix,
     problem: Problem,
     request: AlignRequest,
@@ -103,11 +103,11 @@ def report_distances(
     def realign(pairs: PairList) -> Iterable[Alignments]:
         return plan_alignment(request.again(pairs), problem, RunRequest(resources=resources)).job
 
-    finish_report(asked, collector, summary, devices=devices, realign=realign)
+    finish_report(options, collector, summary, devices=devices, realign=realign)
 
 
 def finish_report(
-    asked: ReportRequest,
+    request: ReportRequest,
     collector: ReportCollector,
     summary: str,
     tables: Sequence[Table] = (),
@@ -120,7 +120,7 @@ def finish_report(
 
     Parameters
     ----------
-    asked : ReportRequest
+    request : ReportRequest
     collector : ReportCollector
     summary : str
         The lines of the summary, "title  text" each.
@@ -136,29 +136,29 @@ def finish_report(
     from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
 
-    names = " and ".join("standard input" if path == "-" else path for path in asked.files)
+    names = " and ".join("standard input" if path == "-" else path for path in request.files)
     heat_map = collector.heat_map()
     if collector.no_map:
-        log.warning("%s: no heat map: %s", asked.path, collector.no_map)
+        log.warning("%s: no heat map: %s", request.path, collector.no_map)
     report = Report(
         title=f"pairalign: {names}",
-        facts=_facts(asked, devices, summary),
+        facts=_facts(request, devices, summary),
         data=page_data(collector, collector.offered(realign), heat_map, reads),
         tables=tables,
     )
-    write_report(asked.path, report)
+    write_report(request.path, report)
 
 
-def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
+def _facts(request: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
     """Return titles and texts of what was run."""
     from pairalign.base.version import __version__  # looks the version up
 
     now = datetime.datetime.now().astimezone()
     facts = [
-        ("command", shlex.join(["pairalign", *asked.command_line])),
+        ("command", shlex.join(["pairalign", *request.command_line])),
         ("version", __version__),
         ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
-        ("device", ", ".join(devices) or asked.resources.device),
+        ("device", ", ".join(devices) or request.resources.device),
     ]
     for line in summary.splitlines():
         title, _, text = line.strip().partition("  ")

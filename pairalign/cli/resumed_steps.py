@@ -16,13 +16,13 @@ from pairalign.requests.posterior_request import PosteriorOptions
 
 @contextmanager
 def kept_results(
-    asked: PosteriorOptions | MsaOptions, job: str, **decided: Any
+    request: PosteriorOptions | MsaOptions, job: str, **decided: Any
 ) -> Iterator[KeptResults | None]:
     """Keep results of steps beside the output with ``--resume``, until a block has written it.
 
     Parameters
     ----------
-    asked : PosteriorOptions or MsaOptions
+    request : PosteriorOptions or MsaOptions
     job : str
     **decided
         What decides the results, see `pairalign.jobs.run.run_identity.describe`.
@@ -32,11 +32,11 @@ def kept_results(
     KeptResults or None
         None without ``--resume``.
     """
-    if not asked.resume:
-        replace_leftovers(asked.output)
+    if not request.resume:
+        replace_leftovers(request.output)
         yield None
         return
-    kept = KeptResults(asked.output, describe(job, **decided), asked.commit_every)
+    kept = KeptResults(request.output, describe(job, **decided), request.commit_every)
     if kept.pairs:
         log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
     try:

@@ -20,24 +20,24 @@ from pairalign.requests.files_request import RotateOptions
 _SUFFIXES = {"fasta": (".fasta", ".fa", ".fas", ".fna", ".faa")}
 
 
-def run_rotate(asked: RotateOptions) -> None:
+def run_rotate(request: RotateOptions) -> None:
     """Carry out ``pairalign rotate``."""
-    asked = with_output(asked)
-    choose_format(asked.output, asked.format, _SUFFIXES, "sequences")
-    check_files(asked)
-    check_scoring(asked)
-    check_writable(asked.output)
-    problem, resources = read_problem(asked), asked.resources
+    request = with_output(request)
+    choose_format(request.output, request.format, _SUFFIXES, "sequences")
+    check_files(request)
+    check_scoring(request)
+    check_writable(request.output)
+    problem, resources = read_problem(request), request.resources
     FASTA.check(problem.queries)
     started = time.perf_counter()
-    found = rotate_set(problem, asked.to, asked.strand, resources)
+    found = rotate_set(problem, request.to, request.strand, resources)
     seconds = time.perf_counter() - started
-    with open_output(asked.output, threads=resources.used_threads) as output:
+    with open_output(request.output, threads=resources.used_threads) as output:
         for one in found:
             output.write(f">{one.description}\n{one.residues}\n".encode())
     lines = Lines()
     lines.add_problem(problem)
-    lines.add("rotated to", asked.to)
+    lines.add("rotated to", request.to)
     lines.add_time(seconds)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)

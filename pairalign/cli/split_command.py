@@ -33,60 +33,60 @@ from pairalign.trees.distance_matrix import number_of_pairs
 _MOST_LABELS = 12  # that the summary shows
 
 
-def run_split_command(asked: SplitOptions) -> None:
+def run_split_command(request: SplitOptions) -> None:
     """Carry out ``pairalign split``."""
-    asked = with_output(asked)
-    check_files(asked)
-    check_ending(asked.output, TABLE_ENDINGS, "folds are written as a table")
-    check_scoring(asked)
-    if asked.pairs is not None:
-        run_split_interactions(asked)
+    request = with_output(request)
+    check_files(request)
+    check_ending(request.output, TABLE_ENDINGS, "folds are written as a table")
+    check_scoring(request)
+    if request.pairs is not None:
+        run_split_interactions(request)
         return
-    outputs = [path for path in (asked.output, asked.removed) if path is not None]
+    outputs = [path for path in (request.output, request.removed) if path is not None]
     for path in outputs:
         check_writable(path)
-    if asked.folds_dir is not None:
-        outputs += fold_places(asked.folds_dir, list(asked.fold_shares))
-    report = report_of(asked, asked.input, asked.input2)
-    problem = read_problem(asked)
+    if request.folds_dir is not None:
+        outputs += fold_places(request.folds_dir, list(request.fold_shares))
+    report = report_of(request, request.input, request.input2)
+    problem = read_problem(request)
     sequences = problem.queries
-    if asked.folds_dir is not None:
+    if request.folds_dir is not None:
         FASTA.check(sequences)
     started = time.perf_counter()
-    resources = asked.resources
-    split, pairs = run_split(problem, asked, _known_of(asked, sequences), resources)
+    resources = request.resources
+    split, pairs = run_split(problem, request, _known_of(request, sequences), resources)
     if split.remark:
         log.warning("%s: %s", sequences.source, split.remark)
     seconds = time.perf_counter() - started
     least = fragment_identity(split.thresholds)
-    fragments = count_fragments(problem, split.folds, least, asked.strand, resources)
-    summary = _describe(split, problem, asked, seconds, outputs)
+    fragments = count_fragments(problem, split.folds, least, request.strand, resources)
+    summary = _describe(split, problem, request, seconds, outputs)
     summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
-    if asked.folds_dir is not None:
-        write_fold_files(asked.folds_dir, split)
-    write_split(asked.output, split)
-    if asked.removed is not None:
-        write_removed(asked.removed, split)
+    if request.folds_dir is not None:
+        write_fold_files(request.folds_dir, split)
+    write_split(request.output, split)
+    if request.removed is not None:
+        write_removed(request.removed, split)
     if report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(report, split, problem, asked.strand, resources, pairs, summary.text())
-    if asked.explain:
+        report_split(report, split, problem, request.strand, resources, pairs, summary.text())
+    if request.explain:
         say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
-    say_summary(asked, summary)
+    say_summary(request, summary)
 
 
-def _known_of(asked: SplitOptions, sequences: SequenceSet) -> Known:
+def _known_of(request: SplitOptions, sequences: SequenceSet) -> Known:
     labels = priorities = None
-    if asked.label is not None:
-        labels = tuple(read_values(sequences, asked.label, asked.table))
-    if asked.priority is not None:
-        priorities = tuple(as_priorities(sequences, asked.priority, asked.table))
+    if request.label is not None:
+        labels = tuple(read_values(sequences, request.label, request.table))
+    if request.priority is not None:
+        priorities = tuple(as_priorities(sequences, request.priority, request.table))
     return Known(labels, priorities)
 
 
 def _describe(
-    split: Split, problem: Problem, asked: SplitOptions, seconds: float, outputs: list[str]
+    split: Split, problem: Problem, request: SplitOptions, seconds: float, outputs: list[str]
 ) -> Lines:
     sizes = dict(zip(split.fold_names, map(int, split.sizes), strict=True))
     clusters, removed = int(split.clusters.max()) + 1, len(split.removed)
@@ -95,7 +95,7 @@ def _describe(
     lines.add_time(seconds)
     lines.add(
         "promise",
-        f"no pair across folds has {asked.describe(problem.queries.total_residues)}",
+        f"no pair across folds has {request.describe(problem.queries.total_residues)}",
     )
     lines.add(
         "clusters",

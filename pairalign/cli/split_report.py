@@ -38,7 +38,7 @@ class _SplitCollector(ReportCollector):
 
 
 def report_split(
-    asked: ReportRequest,
+    request: ReportRequest,
     split: Split,
     problem: Problem,
     strand: str,
@@ -56,7 +56,7 @@ def report_split(
         for found in align_pairs(problem, closest, resources, strand):
             collector.add(found)
     tables = _folds_table(split), _clusters_table(split)
-    finish_report(asked, collector, summary, tables, devices=pairs.devices)
+    finish_report(request, collector, summary, tables, devices=pairs.devices)
 
 
 def _closest(split: Split) -> PairList:

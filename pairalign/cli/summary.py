@@ -159,11 +159,11 @@ class Summary:
         counted, several = self._asked.counted
         if self._asked.has_hits:
             return f"{self._pairs:,}, with {self._kept:,} {counted}"
-        asked = " and ".join(self._conditions())
+        request = " and ".join(self._conditions())
         if several:
             kept = f"{self._kept:,} {counted}"
-            return f"{self._pairs:,}, with {kept}{', which ' * bool(asked)}{asked}"
-        return f"{self._pairs:,}" + f", of which {self._kept:,} {asked}" * bool(asked)
+            return f"{self._pairs:,}, with {kept}{', which ' * bool(request)}{request}"
+        return f"{self._pairs:,}" + f", of which {self._kept:,} {request}" * bool(request)
 
     def _conditions(self) -> Iterator[str]:
         """Yield what pairs must do to be written."""

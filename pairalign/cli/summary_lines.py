@@ -151,8 +151,8 @@ def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, s
     text = f"{count:,} pairs across {groups} are {100 * float(least):g}% identical or more over "
     text += "the shorter one, with free ends"
     if count:
-        asked = f"--min-identity {float(least):g} --identity-of shorter --mode semiglobal"
-        text += f" ({asked})"
+        request = f"--min-identity {float(least):g} --identity-of shorter --mode semiglobal"
+        text += f" ({request})"
     return "fragments", text
 
 

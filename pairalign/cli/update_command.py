@@ -11,12 +11,12 @@ from pairalign.jobs.update.update import plan_update
 from pairalign.requests.files_request import UpdateOptions
 
 
-def run_update(asked: UpdateOptions) -> None:
+def run_update(request: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
-    update = plan_update(asked, asked.resources)
+    update = plan_update(request, request.resources)
     name_output(update.output.path)
-    say_plan(update.plan, quiet=asked.messages.quiet)
+    say_plan(update.plan, quiet=request.messages.quiet)
     made = update.write()
     lines = Lines()
     lines.add(
@@ -27,4 +27,4 @@ def run_update(asked: UpdateOptions) -> None:
     )
     lines.add_time(time.perf_counter() - started)
     lines.add_outputs([made.output])
-    say_summary(asked, lines)
+    say_summary(request, lines)

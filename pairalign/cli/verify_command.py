@@ -32,21 +32,21 @@ class IllegalRecordsError(PairalignError):
     """Some records are illegal; what they are has been said."""
 
 
-def run_verify(asked: VerifyOptions) -> None:
+def run_verify(request: VerifyOptions) -> None:
     """Carry out ``pairalign verify``."""
-    asked = with_output(asked)
-    check_files(asked)
-    if asked.format is None:
-        check_ending(asked.output, TABLE_ENDINGS, "verdicts are written as a table")
-    check_scoring(asked)
-    check_writable(asked.output)
-    problem = read_problem(asked)
-    job = plan_verification(asked, problem, asked.resources, asked.has_mode)
+    request = with_output(request)
+    check_files(request)
+    if request.format is None:
+        check_ending(request.output, TABLE_ENDINGS, "verdicts are written as a table")
+    check_scoring(request)
+    check_writable(request.output)
+    problem = read_problem(request)
+    job = plan_verification(request, problem, request.resources, request.has_mode)
     started = time.perf_counter()
-    _write(asked, job)
+    _write(request, job)
     lines = _summary(job, problem, time.perf_counter() - started)
-    lines.add_outputs([asked.output])
-    say_summary(asked, lines)
+    lines.add_outputs([request.output])
+    say_summary(request, lines)
     if job.totals.better:
         raise PairalignError(
             f"{job.totals.better:,} records score more than the optimum, which cannot be: "
@@ -63,14 +63,14 @@ def _all_scores_differ(totals: Totals) -> bool:
     return set(totals.faults) == {"score"} and 10 * totals.illegal > 9 * totals.scored
 
 
-def _write(asked: VerifyOptions, job: VerifyJob) -> None:
+def _write(request: VerifyOptions, job: VerifyJob) -> None:
     """Check; write the table, and the first messages."""
     said = 0
-    format = asked.format or table_format(asked.output)
+    format = request.format or table_format(request.output)
     with (
-        open_table(asked.output, format, threads=job.threads) as output,
+        open_table(request.output, format, threads=job.threads) as output,
         job.open() as results,
-        show_progress(job.reader.size, asked.resources.progress, "bytes", "checking") as meter,
+        show_progress(job.reader.size, request.resources.progress, "bytes", "checking") as meter,
     ):
         output.write(("\t".join(job.columns) + "\n").encode())
         done = 0
@@ -78,7 +78,7 @@ def _write(asked: VerifyOptions, job: VerifyJob) -> None:
             for message in checked.messages(_MOST_MESSAGES - said):
                 said += 1
                 log.warning("%s: %s", job.reader.source, message)
-            shown = checked.suspicious() if asked.illegal else checked
+            shown = checked.suspicious() if request.illegal else checked
             output.write(shown.lines(job.scoring))
             meter.update(job.reader.position - done)
             done = job.reader.position

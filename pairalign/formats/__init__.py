@@ -15,7 +15,7 @@ from pairalign.base.choices import (
     REGISTRY,
 )
 from pairalign.base.error_types import FormatError
-from pairalign.base.late_mapping import LateMapping
+from pairalign.base.lazy_dict import LazyDict
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import choose_format, compression_of, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
@@ -47,15 +47,13 @@ __all__ = [
     "open_writer",
 ]
 
-WRITERS: Mapping[str, type[Writer]] = LateMapping(
-    REGISTRY, lambda name: REGISTRY[name].load_writer()
-)
+WRITERS: Mapping[str, type[Writer]] = LazyDict(REGISTRY, lambda name: REGISTRY[name].load_writer())
 """The formats of `pairalign.base.choices.REGISTRY`; a run loads the code of its own."""
 
-FORMATS = LateMapping(FORMAT_NAMES, WRITERS.__getitem__)
-NETWORK_FORMATS = LateMapping(NETWORK_NAMES, WRITERS.__getitem__)
+FORMATS = LazyDict(FORMAT_NAMES, WRITERS.__getitem__)
+NETWORK_FORMATS = LazyDict(NETWORK_NAMES, WRITERS.__getitem__)
 """Formats of networks, whose nodes may have clusters."""
-OVERLAP_FORMATS = LateMapping(OVERLAP_FORMAT_NAMES, WRITERS.__getitem__)
+OVERLAP_FORMATS = LazyDict(OVERLAP_FORMAT_NAMES, WRITERS.__getitem__)
 """Formats of overlaps, which have a strand and a kind."""
 
 

@@ -271,7 +271,7 @@ class TableRows:
         return self._reader.line_num
 
 
-def fold_column(header: list[str], asked: str | None, path: str, after: int = 1) -> int:
+def fold_column(header: list[str], request: str | None, path: str, after: int = 1) -> int:
     """Return which column has the folds; by its heading it is not one of the first, the names.
 
     Raises
@@ -279,8 +279,8 @@ def fold_column(header: list[str], asked: str | None, path: str, after: int = 1)
     SplitError
         There is none, or there are several.
     """
-    if asked is not None:
-        return _column(header, asked, path)
+    if request is not None:
+        return _column(header, request, path)
     headings = header[after:]
     column = next((after + headings.index(name) for name in _FOLD_COLUMNS if name in headings), 0)
     if column == 0:

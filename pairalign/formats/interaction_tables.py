@@ -85,7 +85,7 @@ def read_interactions(
 
 
 def read_interaction_folds(
-    path: str, finders: tuple[NameFinder, NameFinder], asked: str | None
+    path: str, finders: tuple[NameFinder, NameFinder], request: str | None
 ) -> tuple[InteractionTable, list[str]]:
     """Read interactions that have folds; those without one are left out.
 
@@ -93,7 +93,7 @@ def read_interaction_folds(
     ----------
     path : str
         With a line of headings.
-    asked : str or None
+    request : str or None
         The heading of the column of folds; None: as for folds of sequences.
 
     Raises
@@ -103,7 +103,7 @@ def read_interaction_folds(
     """
     table = _read(path)
     header = table.rows[0] if table.rows else ()
-    column = fold_column(list(header), asked, path, _ENDS)
+    column = fold_column(list(header), request, path, _ENDS)
     table = replace(table, header=header, has_header=True)
     chosen = [
         k

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES, TABLE_ENDINGS, TABLES
 from pairalign.base.error_types import FormatError
-from pairalign.base.late_mapping import LateMapping
+from pairalign.base.lazy_dict import LazyDict
 from pairalign.base.texts import without_endings
 
 Suffixes = Mapping[str, tuple[str, ...]]
@@ -25,7 +25,7 @@ class HasSuffixes(Protocol):
 
 def suffixes_of(writers: Mapping[str, HasSuffixes]) -> Suffixes:
     """Return the ends of file names of some formats."""
-    return LateMapping(writers, lambda name: writers[name].suffixes)
+    return LazyDict(writers, lambda name: writers[name].suffixes)
 
 
 def compression_of(path: str | os.PathLike[str]) -> str:

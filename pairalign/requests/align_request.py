@@ -31,8 +31,8 @@ from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
     RESOURCES,
     RESULTS,
-    Asked,
     ClusterOfMachinesOptions,
+    CommandOptions,
     CostsArguments,
     DryRunOptions,
     HitsArguments,
@@ -77,7 +77,7 @@ _TIES = "ties"
 
 
 @request
-class TableOptions(Asked):
+class TableOptions(CommandOptions):
     """What tables of alignments show."""
 
     columns: str | None = option(
@@ -90,7 +90,7 @@ class TableOptions(Asked):
 
 
 @request
-class BothWaysOptions(Asked):
+class BothWaysOptions(CommandOptions):
     """Which sequence of a pair is shown as the query."""
 
     both_ways: bool = flag(
@@ -100,7 +100,7 @@ class BothWaysOptions(Asked):
 
 
 @request
-class KindOfAlignment(Asked):
+class KindOfAlignment(CommandOptions):
     """What an alignment is the best by, and which sequence is the query."""
 
     objective: str = choice(
@@ -122,7 +122,7 @@ class KindOfAlignment(Asked):
 
 
 @request
-class SuboptimalOptions(Asked):
+class SuboptimalOptions(CommandOptions):
     """Several alignments of a pair."""
 
     hsps: int = option(
@@ -137,7 +137,7 @@ class SuboptimalOptions(Asked):
 
 
 @request
-class PairsOptions(Asked):
+class PairsOptions(CommandOptions):
     """Which pairs, and in which order."""
 
     window: int | None = option(
@@ -168,14 +168,14 @@ class PairsOptions(Asked):
 
 
 @request
-class ScoreOnlyOptions(Asked):
+class ScoreOnlyOptions(CommandOptions):
     """How much is computed of each pair."""
 
     score_only: bool = flag("scores without alignments", decides=False, surface="command")
 
 
 @request
-class WeightOptions(Asked):
+class WeightOptions(CommandOptions):
     """What the edges of a network weigh."""
 
     weight: str = choice(
@@ -217,19 +217,19 @@ class AlignArguments(
     within: str | os.PathLike[str] | GivenGroups | None
 
 
-def _is_local(asked: AlignRequest) -> bool:
-    return asked.scoring.mode == "local"
+def _is_local(request: AlignRequest) -> bool:
+    return request.scoring.mode == "local"
 
 
 def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
     return Rule(
-        lambda asked: is_given(asked) and not _is_local(asked),
+        lambda request: is_given(request) and not _is_local(request),
         f"{{{name}}} needs {{mode=local}}, but the mode is {{.mode}}",
     )
 
 
 ONE_ALIGNMENT_OF_A_HIT = Rule(
-    lambda asked: asked.hsps > 1 and asked.thresholds.covers_one_way,
+    lambda request: request.hsps > 1 and request.thresholds.covers_one_way,
     "{hsps} {.hsps} of hits with a coverage of the {.coverage_of}: of a set with itself each "
     "sequence is the query of its hits; take the coverage of both, shorter or aligned",
 )
@@ -238,14 +238,14 @@ ONE_ALIGNMENT_OF_A_HIT = Rule(
 
 def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
     return Rule(
-        lambda asked: asked.is_by_accuracy and is_given(asked),
+        lambda request: request.is_by_accuracy and is_given(request),
         "{objective=mea} gives one alignment of a pair by posteriors: leave " + name + " out",
     )
 
 
 def _has_no_ties(name: str, is_given: Callable[[Any], bool]) -> Rule:
     return Rule(
-        lambda asked: is_given(asked) and _TIES in names_in(asked.columns),
+        lambda request: is_given(request) and _TIES in names_in(request.columns),
         f"column '{_TIES}' counts alignments with the highest score: leave {name} out",
     )
 
@@ -275,33 +275,35 @@ class AlignRequest(
         MASK_SCORES_NEED_A_MASK,
         RANK_NEEDS_HITS,
         Rule(
-            lambda asked: asked.pairs is not None and asked.within is not None,
+            lambda request: request.pairs is not None and request.within is not None,
             "{pairs} and {within} both say which pairs are aligned: leave one out",
         ),
         Rule(
-            lambda asked: asked.max_hits is not None and asked.both_ways,
+            lambda request: request.max_hits is not None and request.both_ways,
             "{max_hits} writes each hit with its query first: leave {both_ways} out",
         ),
         Rule(
-            lambda asked: asked.ranks_by_statistics and not _is_local(asked),
+            lambda request: request.ranks_by_statistics and not _is_local(request),
             "{rank=.} needs {mode=local}, not {.mode}",
         ),
         Rule(
-            lambda asked: asked.is_by_accuracy and asked.scoring.mode != "global",
+            lambda request: request.is_by_accuracy and request.scoring.mode != "global",
             "{objective=mea} needs {mode=global}, but the mode is {.mode}",
         ),
-        _has_no_accuracy("{hsps}", lambda asked: asked.hsps > 1),
-        _has_no_accuracy("{max_hits}", lambda asked: asked.max_hits is not None),
-        _has_no_accuracy("{strand=both}", lambda asked: asked.strand != STRANDS[0]),
-        _needs_local("hsps", lambda asked: asked.hsps > 1),
-        _needs_local("max_evalue", lambda asked: asked.max_evalue is not None),
+        _has_no_accuracy("{hsps}", lambda request: request.hsps > 1),
+        _has_no_accuracy("{max_hits}", lambda request: request.max_hits is not None),
+        _has_no_accuracy("{strand=both}", lambda request: request.strand != STRANDS[0]),
+        _needs_local("hsps", lambda request: request.hsps > 1),
+        _needs_local("max_evalue", lambda request: request.max_evalue is not None),
         Rule(
-            lambda asked: asked.is_masked and not _is_local(asked),
+            lambda request: request.is_masked and not _is_local(request),
             "{mask} needs {mode=local}, but the mode is {.mode}: "
             "add {mask_scores} for scores of masked residues",
         ),
         Rule(
-            lambda asked: asked.is_masked and (asked.hsps > 1 or asked.max_hits is not None),
+            lambda request: (
+                request.is_masked and (request.hsps > 1 or request.max_hits is not None)
+            ),
             "{mask} looks at whole alignments: leave {hsps} and {max_hits} out",
         ),
     )
@@ -399,11 +401,11 @@ class AlignRequest(
 def _needs_all_hits(name: str) -> Rule:
     """Return a rule on parts, which do not know if a pair is a hit of the other sequence, too."""
     return Rule(
-        lambda asked: (
-            asked.pairs_once
-            and asked.max_hits is not None
-            and asked.input2 is None
-            and value_of(asked, name)
+        lambda request: (
+            request.pairs_once
+            and request.max_hits is not None
+            and request.input2 is None
+            and value_of(request, name)
         ),
         f"{{.format}} has each pair once: {{max_hits}} needs all hits, so leave {{{name}}} out",
     )
@@ -457,28 +459,28 @@ class AlignOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,
-        _has_no_accuracy("{kernel}", lambda asked: asked.resources.kernel != AUTO_KERNEL),
+        _has_no_accuracy("{kernel}", lambda request: request.resources.kernel != AUTO_KERNEL),
         Rule(
-            lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
+            lambda request: request.orient != ORIENTS[0] and request.input2 is not None,
             "{orient=canonical} needs one set: of two, the first has the queries",
         ),
         Rule(
-            lambda asked: asked.within is not None and asked.input2 is not None,
+            lambda request: request.within is not None and request.input2 is not None,
             "{within} is of groups of one set: leave IN2 out",
         ),
         *(_needs_all_hits(name) for name in ("shard", "dask")),
         Rule(
-            lambda asked: asked.weight in WEIGHTS_OF_STATISTICS and not _is_local(asked),
+            lambda request: request.weight in WEIGHTS_OF_STATISTICS and not _is_local(request),
             "{weight=.} needs {mode=local}, not {.mode}",
         ),
         Rule(
-            lambda asked: asked.hsps > 1 and asked.format in NETWORK_NAMES,
+            lambda request: request.hsps > 1 and request.format in NETWORK_NAMES,
             "{.format} has an edge a pair: leave {hsps} out, or write another format",
         ),
-        _has_no_ties("{hsps}", lambda asked: asked.hsps > 1),
-        _has_no_ties("{objective=mea}", lambda asked: asked.is_by_accuracy),
+        _has_no_ties("{hsps}", lambda request: request.hsps > 1),
+        _has_no_ties("{objective=mea}", lambda request: request.is_by_accuracy),
         Rule(
-            lambda asked: asked.hsps > 1 and "tp" in names_in(asked.paf_tags),
+            lambda request: request.hsps > 1 and "tp" in names_in(request.paf_tags),
             "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",
         ),
         *IN_SHARDS_OR_WITH_A_REPORT,

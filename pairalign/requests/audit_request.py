@@ -16,7 +16,7 @@ from pairalign.requests.interactions_request import (
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
-    Asked,
+    CommandOptions,
     OutputOptions,
     ProblemOptions,
     StrandOptions,
@@ -38,7 +38,7 @@ _INTERACTIONS = "interactions"
 
 
 @request
-class GroupsOptions(Asked):
+class GroupsOptions(CommandOptions):
     """The groups, their sequences, and where violations go."""
 
     groups: str = place(
@@ -71,7 +71,7 @@ class GroupsOptions(Asked):
 
 
 @request
-class AcrossOptions(Asked):
+class AcrossOptions(CommandOptions):
     """Which pairs are looked at."""
 
     across: str = choice(
@@ -98,7 +98,7 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairs
         *FoldsSimilarOptions.RULES,
         *INTERACTION_RULES,
         Rule(
-            lambda asked: asked.pairs and not asked.looks_across,
+            lambda request: request.pairs and not request.looks_across,
             "{across=none} looks at members of clusters; interactions have none",
         ),
     )
@@ -155,36 +155,38 @@ class AuditOptions(
         *AuditRequest.RULES,
         *SECOND_FILE_RULES,
         Rule(
-            lambda asked: asked.pairs and (asked.are_sets or asked.sequence_column is not None),
+            lambda request: (
+                request.pairs and (request.are_sets or request.sequence_column is not None)
+            ),
             "{pairs} says that GROUPS is a table of interactions; their sequences are IN and IN2",
         ),
         Rule(
-            lambda asked: asked.pairs and asked.name_column is not None,
+            lambda request: request.pairs and request.name_column is not None,
             "{name_column} is of a table of sequences; interactions have two names",
         ),
         NEEDS_LOCAL,
         Rule(
-            lambda asked: asked.sequence_column is None and asked.input is None,
+            lambda request: request.sequence_column is None and request.input is None,
             "no sequences: give IN, or {sequence_column=NAME} of a table that has them",
         ),
         Rule(
-            lambda asked: asked.sequence_column is not None and asked.input is not None,
+            lambda request: request.sequence_column is not None and request.input is not None,
             "{sequence_column} is of a table with the sequences: leave IN out",
         ),
         Rule(
-            lambda asked: asked.sequence_column is not None and asked.reading.also,
+            lambda request: request.sequence_column is not None and request.reading.also,
             "{also} adds to IN, which {sequence_column} is in place of",
         ),
         Rule(
-            lambda asked: asked.are_sets and asked.has_columns,
+            lambda request: request.are_sets and request.has_columns,
             "{name_column}, {fold_column} and {sequence_column} are those of a table",
         ),
         Rule(
-            lambda asked: asked.are_sets and not asked.looks_across,
+            lambda request: request.are_sets and not request.looks_across,
             "{across=none} looks at members of clusters; two sets have none",
         ),
         Rule(
-            lambda asked: asked.are_sets and asked.reading.also,
+            lambda request: request.are_sets and request.reading.also,
             "{also} adds to a set that has groups; of two sets each is one file",
         ),
     )

@@ -18,7 +18,7 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
     SCORING,
-    Asked,
+    CommandOptions,
     HitsArguments,
     HitsOptions,
     OutputOptions,
@@ -43,7 +43,7 @@ _CLUSTERS = "clusters"
 
 
 @request
-class RepresentativesOptions(Asked):
+class RepresentativesOptions(CommandOptions):
     """A second file."""
 
     representatives: str | None = option(
@@ -57,7 +57,7 @@ class RepresentativesOptions(Asked):
 
 
 @request
-class LinkageOptions(Asked):
+class LinkageOptions(CommandOptions):
     """What clusters are."""
 
     linkage: str = choice(
@@ -88,7 +88,7 @@ class LinkageOptions(Asked):
 
 
 @request
-class SizesOptions(Asked):
+class SizesOptions(CommandOptions):
     """How often sequences were seen, in what is written."""
 
     sizein: bool = flag(
@@ -125,15 +125,15 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
     RULES: ClassVar[tuple[Rule, ...]] = (
         *SimilarOptions.RULES,
         Rule(
-            lambda asked: asked.linkage == "average" and asked.min_identity is None,
+            lambda request: request.linkage == "average" and request.min_identity is None,
             "{linkage=average} is a mean of identities: give {min_identity=X}",
         ),
         Rule(
-            lambda asked: asked.order != CLUSTER_ORDERS[0] and asked.linkage != LINKAGES[0],
+            lambda request: request.order != CLUSTER_ORDERS[0] and request.linkage != LINKAGES[0],
             "{order=.} is for {linkage=greedy}, not {.linkage}",
         ),
         Rule(
-            lambda asked: asked.extend is not None and asked.linkage != "single",
+            lambda request: request.extend is not None and request.linkage != "single",
             "{extend} is for {linkage=single}, not {.linkage}: a new sequence may take earlier "
             "clusters apart, so all pairs count",
         ),
@@ -184,11 +184,11 @@ class ClusterArguments(SimilarArguments, HitsArguments, total=False):
 
 EDGES_IN_PYTHON = (
     Rule(
-        lambda asked: asked.max_hits is not None and not asked.edges,
+        lambda request: request.max_hits is not None and not request.edges,
         "{max_hits} chooses among the edges: keep them, with edges=True",
     ),
     Rule(
-        lambda asked: asked.extend is not None and asked.edges,
+        lambda request: request.extend is not None and request.edges,
         "edges are those of all pairs, which clusters do not have: leave {extend} out",
     ),
 )
@@ -231,11 +231,11 @@ class ClusterOptions(
         *ClusterRequest.RULES,
         NEEDS_LOCAL,
         Rule(
-            lambda asked: asked.max_hits is not None and asked.format in CLUSTER_SUFFIXES,
+            lambda request: request.max_hits is not None and request.format in CLUSTER_SUFFIXES,
             f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",
         ),
         Rule(
-            lambda asked: asked.extend is not None and asked.format in NETWORK_NAMES,
+            lambda request: request.extend is not None and request.format in NETWORK_NAMES,
             "{.format} has all edges, which clusters do not have: leave {extend} out",
         ),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pairalign.base.declaration import flag, request
-from pairalign.requests.shared import Asked
+from pairalign.requests.shared import CommandOptions
 
 
 @request
-class DevicesOptions(Asked):
+class DevicesOptions(CommandOptions):
     """All that ``pairalign devices`` is asked."""
 
     kernels: bool = flag("list the kernels and what each can do instead")

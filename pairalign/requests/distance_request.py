@@ -42,8 +42,8 @@ from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
     INPUT,
-    Asked,
     ClusterOfMachinesOptions,
+    CommandOptions,
     OutputOptions,
     ProblemOptions,
     ReportOptions,
@@ -64,7 +64,7 @@ GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
 
 
 @request
-class LimitsOptions(Asked):
+class LimitsOptions(CommandOptions):
     """Pairs of short sequences within a limit."""
 
     max_drop: int | None = option(
@@ -85,7 +85,7 @@ class LimitsOptions(Asked):
 
 
 @request
-class ReceptorOptions(Asked):
+class ReceptorOptions(CommandOptions):
     """What is known of receptors."""
 
     v_genes: Any = option(
@@ -96,7 +96,7 @@ class ReceptorOptions(Asked):
 
 
 @request
-class GroupsOptions(Asked):
+class GroupsOptions(CommandOptions):
     """Groups of sequences, and what their alignments reach."""
 
     group_by: Any = option(
@@ -131,7 +131,7 @@ class GroupsOptions(Asked):
 
 
 @request
-class MatchesOptions(Asked):
+class MatchesOptions(CommandOptions):
     """What is matched between groups."""
 
     matches: str | None = option(
@@ -146,7 +146,7 @@ class MatchesOptions(Asked):
 
 
 @request
-class GroupClustersOptions(Asked):
+class GroupClustersOptions(CommandOptions):
     """Clusters of groups."""
 
     clusters: str | None = option(
@@ -177,7 +177,7 @@ def describe_measures(measures: Mapping[str, str]) -> str:
 
 
 @request
-class CirclesOptions(Asked):
+class CirclesOptions(CommandOptions):
     """Sequences that begin anywhere."""
 
     circular: bool = flag(
@@ -189,7 +189,7 @@ class CirclesOptions(Asked):
 
 
 @request
-class SimilarityOptions(Asked):
+class SimilarityOptions(CommandOptions):
     """What is said of pairs, and of which that is known."""
 
     similarity: bool = flag(
@@ -205,7 +205,7 @@ class SimilarityOptions(Asked):
 
 
 @request
-class PhylipOptions(Asked):
+class PhylipOptions(CommandOptions):
     """How distances are written."""
 
     lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
@@ -213,7 +213,7 @@ class PhylipOptions(Asked):
 
 
 @request
-class PlotOptions(Asked):
+class PlotOptions(CommandOptions):
     """A picture."""
 
     plot: str | None = option(
@@ -226,7 +226,7 @@ class PlotOptions(Asked):
 
 
 @request
-class MoreSetsOptions(Asked):
+class MoreSetsOptions(CommandOptions):
     """Further files."""
 
     inputs: tuple[str, ...] = place(
@@ -241,7 +241,7 @@ class MoreSetsOptions(Asked):
 
 
 @request
-class MeasureOptions(Asked):
+class MeasureOptions(CommandOptions):
     """How far apart two sequences are."""
 
     measure: str = choice(
@@ -274,11 +274,11 @@ class DistanceArguments(MeasureArguments, StrandArguments, total=False):
 
 def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
     """Return the rule that an option has its default where something else is asked."""
-    return Rule(lambda asked: is_asked(asked) and value_of(asked, name) != default, why)
+    return Rule(lambda request: is_asked(request) and value_of(request, name) != default, why)
 
 
 def _is_given(name: str) -> Callable[[Any], bool]:
-    return lambda asked: value_of(asked, name) not in (None, False)
+    return lambda request: value_of(request, name) not in (None, False)
 
 
 def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
@@ -297,7 +297,7 @@ def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
 def _one_of(first: str, second: str) -> Rule:
     """Return the rule that of two limits one is given."""
     return Rule(
-        lambda asked: None not in (value_of(asked, first), value_of(asked, second)),
+        lambda request: None not in (value_of(request, first), value_of(request, second)),
         f"{{{first}}} and {{{second}}} are two distances: give one",
     )
 
@@ -305,7 +305,7 @@ def _one_of(first: str, second: str) -> Rule:
 def _of_one_set(name: str) -> Rule:
     """Return the rule that an option is not given with a second set."""
     return Rule(
-        lambda asked: asked.has_two_sets and value_of(asked, name),
+        lambda request: request.has_two_sets and value_of(request, name),
         f"{{{name}}} is of one set, not of two: leave it out",
     )
 
@@ -313,7 +313,7 @@ def _of_one_set(name: str) -> Rule:
 def _of_groups(name: str) -> Rule:
     """Return the rule that an option is given with groups alone."""
     return Rule(
-        lambda asked: asked.group_by is None and _is_given(name)(asked),
+        lambda request: request.group_by is None and _is_given(name)(request),
         f"{{{name}}} needs {{group_by}}",
     )
 
@@ -345,7 +345,7 @@ class DistanceRequest(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.max_length_ratio is not None and not asked.has_limit,
+            lambda request: request.max_length_ratio is not None and not request.has_limit,
             "{max_length_ratio} needs {max_drop} or {max_edits}",
         ),
         *(_one_of(*two) for two in combinations(_LIMITS, 2)),
@@ -356,20 +356,20 @@ class DistanceRequest(
         *_limits_exclude("compares sequences as they are", {"strand": STRANDS[0]}),
         *_limits_exclude("is a distance of its own", {"measure": DEFAULT_MEASURE}),
         Rule(
-            lambda asked: asked.similarity and asked.measure not in SIMILARITY_MEASURES,
+            lambda request: request.similarity and request.measure not in SIMILARITY_MEASURES,
             "{similarity} is of identities, not of {measure=.}",
         ),
         *_excludes("extend", "is of distances in one run", {"circular": False}),
         *(_of_one_set(name) for name in ("circular", "extend")),
         *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
         Rule(
-            lambda asked: asked.v_genes is not None and not asked.is_of_receptors,
+            lambda request: request.v_genes is not None and not request.is_of_receptors,
             "{v_genes} needs {measure=tcrdist} or {max_tcrdist}",
         ),
         *(
             left_out_with(
                 name,
-                lambda asked: asked.measure in RECEPTOR_MEASURES,
+                lambda request: request.measure in RECEPTOR_MEASURES,
                 f"{{measure=.}} is of receptors: leave {{{name}}} out",
                 default,
             )
@@ -377,11 +377,11 @@ class DistanceRequest(
         ),
         *_excludes("group_by", "is of one set", _NOT_OF_GROUPS),
         Rule(
-            lambda asked: asked.group_by is not None and asked.has_two_sets,
+            lambda request: request.group_by is not None and request.has_two_sets,
             "{group_by} is of one set: leave targets out",
         ),
         Rule(
-            lambda asked: asked.measure in GENOME_MEASURES and asked.group_by is None,
+            lambda request: request.measure in GENOME_MEASURES and request.group_by is None,
             "{measure=.} needs {group_by}: file (a genome a file), record, name-prefix or a table",
         ),
         *(_of_groups(name) for name in _OF_MATCHES),
@@ -481,23 +481,23 @@ class DistanceOptions(
         *_excludes("circular", "is of a run as a whole", _IN_PARTS),
         *_excludes("similarity", "is of a run as a whole", {"shard": None}),
         Rule(
-            lambda asked: asked.circular and asked.scoring.mode not in (None, "global"),
+            lambda request: request.circular and request.scoring.mode not in (None, "global"),
             "{circular} is of mode global, not of mode {.mode}",
         ),
         Rule(
-            lambda asked: (
-                (asked.lower or asked.strict_names) and asked.format not in (None, "phylip")
+            lambda request: (
+                (request.lower or request.strict_names) and request.format not in (None, "phylip")
             ),
             "{lower} and {strict_names} are for phylip only",
         ),
         Rule(
-            lambda asked: asked.has_two_sets and asked.format == "phylip",
+            lambda request: request.has_two_sets and request.format == "phylip",
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
         *(
             left_out_with(
                 name,
-                lambda asked: asked.is_of_receptors,
+                lambda request: request.is_of_receptors,
                 f"TCRdist has costs of its own: leave {{{name}}} out",
                 default,
             )
@@ -510,20 +510,20 @@ class DistanceOptions(
         *_excludes("group_by", "is of a run as a whole", {**_IN_PARTS, "report": None}),
         *(_of_groups(name) for name in ("matches", "clusters", "max_distance")),
         Rule(
-            lambda asked: (asked.clusters is None) != (asked.max_distance is None),
+            lambda request: (request.clusters is None) != (request.max_distance is None),
             "{clusters} and {max_distance} go together",
         ),
         Rule(
-            lambda asked: bool(asked.inputs) and asked.group_by is None,
+            lambda request: bool(request.inputs) and request.group_by is None,
             "three files or more are those of groups, with {group_by=file}; of one set add them "
             "with {also}",
         ),
         Rule(
-            lambda asked: asked.max_evalue is not None and asked.scoring.mode != "local",
+            lambda request: request.max_evalue is not None and request.scoring.mode != "local",
             "{max_evalue} needs {mode=local}, but the mode is {.mode}",
         ),
         Rule(
-            lambda asked: asked.measure in GENOME_MEASURES and asked.scoring.mode != "local",
+            lambda request: request.measure in GENOME_MEASURES and request.scoring.mode != "local",
             "{measure=.} needs {mode=local}, but the mode is {.mode}",
         ),
         *IN_SHARDS_OR_WITH_A_REPORT,

@@ -10,7 +10,7 @@ from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import MessagesOptions, Resources, ResourcesOptions
 from pairalign.requests.shared import (
     RESOURCES,
-    Asked,
+    CommandOptions,
     InputOptions,
     OutputOptions,
     ProblemOptions,
@@ -21,7 +21,7 @@ from pairalign.requests.shared import (
 
 
 @request
-class PartsOptions(Asked):
+class PartsOptions(CommandOptions):
     """Parts of a result."""
 
     parts: str = place("PARTS", "the folder with the parts", kind=PATH)
@@ -44,19 +44,19 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
     )
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.output is None and not asked.plan,
+            lambda request: request.output is None and not request.plan,
             "nowhere to write to: give -o OUT, or {plan} to see what is missing",
         ),
         Rule(
-            lambda asked: asked.plan and asked.format is not None,
+            lambda request: request.plan and request.format is not None,
             "{plan} only prints commands: leave {format} out",
         ),
         Rule(
-            lambda asked: asked.plan and asked.messages.multiqc is not None,
+            lambda request: request.plan and request.messages.multiqc is not None,
             "{plan} only prints commands: leave {multiqc} out",
         ),
         Rule(
-            lambda asked: asked.plan and asked.messages.summary != SUMMARIES[0],
+            lambda request: request.plan and request.messages.summary != SUMMARIES[0],
             "{plan} only prints commands: leave {summary} out",
         ),
     )
@@ -104,7 +104,7 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
 
 
 @request
-class StartOptions(Asked):
+class StartOptions(CommandOptions):
     """Where circles begin."""
 
     to: str = option(
@@ -133,7 +133,7 @@ class RotateOptions(
     STDOUT_FORMAT: ClassVar[str] = "fasta"
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.scoring.mode not in (None, "global"),
+            lambda request: request.scoring.mode not in (None, "global"),
             "circles are rotated in mode global, not in mode {.mode}",
         ),
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pairalign.base.declaration import Rule, option, place, request, values_of
 from pairalign.base.option_kinds import PATH
 from pairalign.requests.shared import (
-    Asked,
+    CommandOptions,
     ProblemOptions,
     StrandOptions,
 )
@@ -27,7 +27,7 @@ class SecondSetOptions(SideRequest, ProblemOptions):
 
 
 @request
-class SecondFileOptions(Asked):
+class SecondFileOptions(CommandOptions):
     """The second set."""
 
     input2: str | None = place(
@@ -41,7 +41,7 @@ class SecondFileOptions(Asked):
 
 
 @request
-class InteractionsOptions(Asked):
+class InteractionsOptions(CommandOptions):
     """What is said of the second set of interactions."""
 
     second: Any = option(
@@ -68,14 +68,14 @@ def excludes_pairs(*names: str) -> tuple[Rule, ...]:
 
 def _needs_pairs(name: str) -> Rule:
     return Rule(
-        lambda asked: not asked.pairs and values_of(asked).get(name) is not None,
+        lambda request: not request.pairs and values_of(request).get(name) is not None,
         f"{{{name}}} is for interactions: give {{pairs}}",
     )
 
 
 def _excludes_pairs(name: str) -> Rule:
     return Rule(
-        lambda asked: bool(asked.pairs) and values_of(asked).get(name) is not None,
+        lambda request: bool(request.pairs) and values_of(request).get(name) is not None,
         f"{{{name}}} is of one set that is split: leave it out with {{pairs}}",
     )
 
@@ -83,28 +83,28 @@ def _excludes_pairs(name: str) -> Rule:
 INTERACTION_RULES = (
     *needs_pairs("second", "second_clusters"),
     Rule(
-        lambda asked: asked.second is not None and asked.second_clusters is not None,
+        lambda request: request.second is not None and request.second_clusters is not None,
         "{second} says what is similar, and {second_clusters} what belongs together: give one",
     ),
 )
 
 SECOND_FILE_RULES = (
     Rule(
-        lambda asked: not asked.pairs and asked.input2 is not None,
+        lambda request: not request.pairs and request.input2 is not None,
         "IN2 is for interactions: give {pairs}",
     ),
     Rule(
-        lambda asked: asked.input2 is not None and asked.second_clusters is not None,
+        lambda request: request.input2 is not None and request.second_clusters is not None,
         "{second_clusters} is in place of IN2: give one of them",
     ),
     Rule(
-        lambda asked: (
-            bool(asked.pairs) and asked.input2 is not None and asked.input2 == asked.input
+        lambda request: (
+            bool(request.pairs) and request.input2 is not None and request.input2 == request.input
         ),
         "IN2 is IN: leave it out, since a sequence of both might be in two folds",
     ),
     Rule(
-        lambda asked: asked.input2 is None and asked.second is not None,
+        lambda request: request.input2 is None and request.second is not None,
         "{second} is of a second set: give IN2",
     ),
 )

@@ -18,7 +18,7 @@ from pairalign.base.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
-    Asked,
+    CommandOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -39,7 +39,7 @@ _OF_A_TREE = ("tree_in", "tree_out", "order")
 
 
 @request
-class FamiliesOptions(Asked):
+class FamiliesOptions(CommandOptions):
     """One family, or several."""
 
     inputs: tuple[str, ...] = place(
@@ -53,7 +53,7 @@ class FamiliesOptions(Asked):
 
 
 @request
-class RowsOptions(Asked):
+class RowsOptions(CommandOptions):
     """Rows, trees, and what is known already."""
 
     order: str = choice(
@@ -111,7 +111,7 @@ class RowsOptions(Asked):
 
 
 @request
-class ConfidenceOptions(Asked):
+class ConfidenceOptions(CommandOptions):
     """What is drawn to find how sure columns are."""
 
     partners: int | None = option(
@@ -140,17 +140,17 @@ class MsaArguments(InputArguments, CoreArguments, total=False):
 
 
 @request
-class HomologsOptions(Asked):
+class HomologsOptions(CommandOptions):
     """Sequences of a database that help to align a family."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.homologs is None and asked.keep_homologs,
+            lambda request: request.homologs is None and request.keep_homologs,
             "{keep_homologs} needs {homologs=DB}",
         ),
         Rule(
-            lambda asked: (
-                asked.homologs is None and asked.homologs_per_family != HOMOLOGS_PER_FAMILY
+            lambda request: (
+                request.homologs is None and request.homologs_per_family != HOMOLOGS_PER_FAMILY
             ),
             "{homologs_per_family} needs {homologs=DB}",
         ),
@@ -173,23 +173,23 @@ class HomologsOptions(Asked):
 
 
 def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
-    return Rule(lambda asked: asked.is_of_families and is_broken(asked), says)
+    return Rule(lambda request: request.is_of_families and is_broken(request), says)
 
 
 def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
-    return Rule(lambda asked: not asked.is_of_families and is_broken(asked), says)
+    return Rule(lambda request: not request.is_of_families and is_broken(request), says)
 
 
 def _is_one_familys(name: str) -> Rule:
     return _of_families(
-        lambda asked: bool(value_of(asked, name)),
+        lambda request: bool(value_of(request, name)),
         f"{{{name}}} is of one family: leave it out, or align one into a file",
     )
 
 
 def _is_not_merged(name: str) -> Rule:
     return Rule(
-        lambda asked: asked.merge and _is_given(value_of(asked, name)),
+        lambda request: request.merge and _is_given(value_of(request, name)),
         f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
     )
 
@@ -201,23 +201,23 @@ def _is_given(value: object) -> bool:
 
 def _has_no_homologs(name: str, why: str) -> Rule:
     return Rule(
-        lambda asked: asked.homologs is not None and value_of(asked, name) is not None,
+        lambda request: request.homologs is not None and value_of(request, name) is not None,
         f"{{{name}}} {why}: leave {{homologs}} out",
     )
 
 
 def _keeps_strands(name: str, why: str) -> Rule:
     return Rule(
-        lambda asked: asked.strand != STRANDS[0] and bool(getattr(asked, name)),
+        lambda request: request.strand != STRANDS[0] and bool(getattr(request, name)),
         f"{{strand=both}} turns sequences, but {{{name}}} {why}: leave one out",
     )
 
 
 def _needs_a_tree(name: str, other: str, why: str) -> Rule:
     return _of_one_family(
-        lambda asked: (
-            value_of(asked, name) not in (None, MSA_ORDERS[0])
-            and value_of(asked, other) is not None
+        lambda request: (
+            value_of(request, name) not in (None, MSA_ORDERS[0])
+            and value_of(request, other) is not None
         ),
         f"{{{name}}} needs a guide tree, but {{{other}}} {why}",
     )
@@ -249,43 +249,43 @@ class MsaOptions(
     POSTERIORS: ClassVar[bool] = True
     RULES: ClassVar[tuple[Rule, ...]] = (
         _of_families(
-            lambda asked: asked.output in (None, "-"),
+            lambda request: request.output in (None, "-"),
             "several families are written into a folder: give its name with -o",
         ),
         _of_families(
-            lambda asked: not asked.inputs,
+            lambda request: not request.inputs,
             "'{.output}' is a folder: expected IN, a family or several",
         ),
         *map(_is_one_familys, _OF_ONE),
         *map(_is_not_merged, _NOT_MERGED),
         Rule(
-            lambda asked: asked.merge and len(asked.inputs) < 2,
+            lambda request: request.merge and len(request.inputs) < 2,
             "{merge} needs two alignments or more",
         ),
         _of_one_family(
-            lambda asked: (asked.add is None) != (asked.to is None),
+            lambda request: (request.add is None) != (request.to is None),
             "{add=NEW} and {to=AFA} come together",
         ),
         _of_one_family(
-            lambda asked: (asked.add is None) == (not asked.inputs),
+            lambda request: (request.add is None) == (not request.inputs),
             "expected sequences, or {add=NEW} {to=AFA} in their place",
         ),
         *(_needs_a_tree(name, "add", "keeps the alignment") for name in _OF_A_TREE),
         *(_needs_a_tree(name, "confidence_of", "aligns nothing") for name in _OF_A_TREE),
         _of_one_family(
-            lambda asked: asked.add is not None and asked.confidence_of is not None,
+            lambda request: request.add is not None and request.confidence_of is not None,
             "{add} and {confidence_of}: leave one out",
         ),
         _of_one_family(
-            lambda asked: asked.add is not None and bool(asked.reading.also),
+            lambda request: request.add is not None and bool(request.reading.also),
             "{also} does not go with {add}: leave one out",
         ),
         *HomologsOptions.RULES,
         Rule(
-            lambda asked: (
-                asked.partners is not None
-                and asked.report is None
-                and asked.format not in (None, *MSA_WITH_CONFIDENCE)
+            lambda request: (
+                request.partners is not None
+                and request.report is None
+                and request.format not in (None, *MSA_WITH_CONFIDENCE)
             ),
             "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
             f"of {', '.join(MSA_WITH_CONFIDENCE)}",

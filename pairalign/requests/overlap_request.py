@@ -13,8 +13,8 @@ from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
     SCORING,
-    Asked,
     ClusterOfMachinesOptions,
+    CommandOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -46,7 +46,7 @@ _OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
 
 
 @request
-class LinesOptions(Asked):
+class LinesOptions(CommandOptions):
     """What lines of PAF have."""
 
     dual: bool = flag("PAF with each pair both ways, as racon -f wants it")
@@ -54,7 +54,7 @@ class LinesOptions(Asked):
 
 
 @request
-class PresetOptions(Asked):
+class PresetOptions(CommandOptions):
     """Scoring and thresholds for a kind of reads."""
 
     preset: str = choice(
@@ -82,7 +82,7 @@ class PresetOptions(Asked):
 
 
 @request
-class OverlapThresholdsOptions(Asked):
+class OverlapThresholdsOptions(CommandOptions):
     """What an overlap must reach, instead of what the preset says."""
 
     min_overlap: int | None = option(
@@ -127,7 +127,7 @@ class OverlapThresholdsOptions(Asked):
 
 
 @request
-class StrandsOptions(Asked):
+class StrandsOptions(CommandOptions):
     """Which overlaps of a pair are kept, and what finds them."""
 
     all_strands: bool = flag("keep both strands of a pair where both pass, not just the better one")
@@ -139,7 +139,7 @@ class StrandsOptions(Asked):
 
 
 @request
-class GraphOptions(Asked):
+class GraphOptions(CommandOptions):
     """What removes reads and overlaps, and what is said of each read."""
 
     read_report: str | None = option(
@@ -206,13 +206,13 @@ class GraphOptions(Asked):
         return self.mutual != MUTUAL[0] or self.remove_weak or self.is_reduced
 
 
-def _is_given(asked: OverlapOptions, name: str) -> bool:
-    return value_of(asked, name) not in (None, False, MUTUAL[0])
+def _is_given(request: OverlapOptions, name: str) -> bool:
+    return value_of(request, name) not in (None, False, MUTUAL[0])
 
 
 def _needs_all(needing: str, other: str) -> Rule:
     return Rule(
-        lambda asked: _is_given(asked, needing) and _is_given(asked, other),
+        lambda request: _is_given(request, needing) and _is_given(request, other),
         f"{{{needing}}} needs all overlaps of a run: leave {{{other}}} out",
     )
 
@@ -229,7 +229,7 @@ class OverlapRequest(PresetOptions, OverlapThresholdsOptions, StrandsOptions):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.costs_instead is not None and bool(asked.costs),
+            lambda request: request.costs_instead is not None and bool(request.costs),
             "a scoring has costs: leave out {match}, {mismatch}, {gap_open} and {gap_extend}",
         ),
     )
@@ -310,11 +310,11 @@ class OverlapOptions(
         *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
         *IN_SHARDS_OR_WITH_A_REPORT,
         Rule(
-            lambda asked: asked.unitigs and asked.format not in (None, _GRAPH),
+            lambda request: request.unitigs and request.format not in (None, _GRAPH),
             f"{{unitigs}} are GFA: name the output OUT.gfa, or give {{format={_GRAPH}}}",
         ),
         Rule(
-            lambda asked: asked.cuts_to_fastq and "-" in (asked.input, *asked.reading.also),
+            lambda request: request.cuts_to_fastq and "-" in (request.input, *request.reading.also),
             "{trimmed} reads qualities again: write FASTA, or name the reads",
         ),
     )

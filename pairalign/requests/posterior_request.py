@@ -9,7 +9,7 @@ from pairalign.base.declaration import option, request
 from pairalign.base.option_kinds import POSTERIOR
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
-    Asked,
+    CommandOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -20,7 +20,7 @@ from pairalign.requests.shared import (
 
 
 @request
-class ThresholdOptions(Asked):
+class ThresholdOptions(CommandOptions):
     """Which posteriors are kept."""
 
     threshold: float = option(

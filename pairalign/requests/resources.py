@@ -8,7 +8,7 @@ from pairalign.base.arguments import parse_size
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
 from pairalign.base.option_kinds import DEVICE, PATH, POSITIVE, SIZE
-from pairalign.requests.shared import RESOURCES, Asked
+from pairalign.requests.shared import RESOURCES, CommandOptions
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -135,14 +135,14 @@ class ResourceArguments(CoreArguments, total=False):
 
 
 @request
-class MessagesOptions(Asked):
+class MessagesOptions(CommandOptions):
     """What is said about a run."""
 
     messages: Messages = group(Messages, RESOURCES)
 
 
 @request
-class CoreOptions(Asked):
+class CoreOptions(CommandOptions):
     """What may be used for work that has one kernel, and what is said about it."""
 
     resources: Resources = group(
@@ -152,7 +152,7 @@ class CoreOptions(Asked):
 
 
 @request
-class ResourcesOptions(Asked):
+class ResourcesOptions(CommandOptions):
     """What may be used for the work, and what is said about it."""
 
     resources: Resources = group(Resources, RESOURCES)

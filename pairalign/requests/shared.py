@@ -71,7 +71,7 @@ GROUPS: dict[str, str | None] = {
 
 
 @request
-class Asked(Request):
+class CommandOptions(Request):
     """What every request has: the rules on its options, and how help describes the command."""
 
     GROUPS: ClassVar[dict[str, str | None]] = GROUPS
@@ -91,20 +91,20 @@ class Asked(Request):
     command_line: tuple[str, ...] = ()
     """The program's arguments."""
 
-    def completed(self) -> Asked:
+    def completed(self) -> CommandOptions:
         """Return the request with what follows from what is asked."""
         return self
 
 
 @request
-class SequencesOptions(Asked):
+class SequencesOptions(CommandOptions):
     """One set of sequences."""
 
     input: str = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
 
 
 @request
-class InputOptions(Asked):
+class InputOptions(CommandOptions):
     """How sequences are read."""
 
     reading: InputRules = group(InputRules, INPUT)
@@ -128,7 +128,7 @@ class InputArguments(RecordArguments, total=False):
 
 
 @request
-class OutputOptions(Asked):
+class OutputOptions(CommandOptions):
     """Where results go, and in which format; `pairalign.cli.planning.with_output` sees to it."""
 
     output: str = option(
@@ -155,7 +155,7 @@ def format_option(values: Any, default: str) -> Any:
 
 
 @request
-class ScoringOptions(Asked):
+class ScoringOptions(CommandOptions):
     """All of a scoring."""
 
     scoring: ScoringRequest = group(ScoringRequest, SCORING)
@@ -190,7 +190,7 @@ class ProblemArguments(SymmetricProblemArguments, total=False):
 
 
 @request
-class StrandOptions(Asked):
+class StrandOptions(CommandOptions):
     """Which strands of DNA are looked at."""
 
     strand: str = choice(
@@ -209,7 +209,7 @@ class StrandArguments(TypedDict, total=False):
 
 
 @request
-class ThresholdsOptions(Asked):
+class ThresholdsOptions(CommandOptions):
     """The lengths, identity and coverage that pairs must reach."""
 
     min_identity: Fraction | None = option(
@@ -224,7 +224,7 @@ class ThresholdsOptions(Asked):
         about="; ".join(f"{name}: {summary}" for name, summary in IDENTITIES.items()),
         decides=False,
         needs=Rule(
-            lambda asked: not asked.uses_identity,
+            lambda request: not request.uses_identity,
             "{identity_of=.} says what identity is, and none is looked at: give {min_identity=X}",
         ),
         elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
@@ -244,7 +244,7 @@ class ThresholdsOptions(Asked):
         decides=False,
         elsewhere=("--cov-mode",),
         needs=Rule(
-            lambda asked: asked.min_coverage is None,
+            lambda request: request.min_coverage is None,
             "{coverage_of=.} says what coverage is, and none is looked at: give {min_coverage=X}",
         ),
     )
@@ -282,16 +282,16 @@ class ThresholdArguments(TypedDict, total=False):
     max_length_ratio: float | str | Fraction | None
 
 
-def thresholds_of(asked: ThresholdsOptions) -> PairThresholds:
+def thresholds_of(request: ThresholdsOptions) -> PairThresholds:
     """Return the thresholds of a request."""
     from pairalign.alignments.thresholds import make_pair_thresholds
 
     return make_pair_thresholds(
-        asked.min_identity,
-        asked.identity_of,
-        asked.min_coverage,
-        asked.coverage_of,
-        asked.max_length_ratio,
+        request.min_identity,
+        request.identity_of,
+        request.min_coverage,
+        request.coverage_of,
+        request.max_length_ratio,
     )
 
 
@@ -319,7 +319,7 @@ class Ranking(NamedTuple):
 
 
 @request
-class HitsOptions(Asked):
+class HitsOptions(CommandOptions):
     """The best hits of each sequence alone."""
 
     max_hits: int | None = option(
@@ -344,13 +344,13 @@ class HitsArguments(TypedDict, total=False):
 
 
 RANK_NEEDS_HITS = Rule(
-    lambda asked: asked.rank is not None and asked.max_hits is None,
+    lambda request: request.rank is not None and request.max_hits is None,
     "{rank} is the order of hits: give {max_hits=K}",
 )
 
 
 @request
-class MaskOptions(Asked):
+class MaskOptions(CommandOptions):
     """Residues of low complexity."""
 
     mask: str = choice(MASKS)
@@ -372,13 +372,13 @@ class MaskArguments(TypedDict, total=False):
 
 
 MASK_SCORES_NEED_A_MASK = Rule(
-    lambda asked: asked.mask_scores and asked.mask == MASKS[0],
+    lambda request: request.mask_scores and request.mask == MASKS[0],
     "{mask_scores} needs {mask=tantan} or {mask=seg}",
 )
 
 
 @request
-class TagsOptions(Asked):
+class TagsOptions(CommandOptions):
     """What lines of PAF and SAM have besides."""
 
     paf_tags: str | None = option(
@@ -403,7 +403,7 @@ def names_in(text: str | None) -> list[str]:
 
 
 @request
-class ReportOptions(Asked):
+class ReportOptions(CommandOptions):
     """A page to look at."""
 
     report: str | None = option(
@@ -416,7 +416,7 @@ class ReportOptions(Asked):
 
 
 @request
-class ShardOptions(Asked):
+class ShardOptions(CommandOptions):
     """A part of the work."""
 
     shard: Shard | None = option(
@@ -431,7 +431,7 @@ class ShardOptions(Asked):
 
 
 @request
-class ResumeOptions(Asked):
+class ResumeOptions(CommandOptions):
     """Results that are kept when a run is ended."""
 
     resume: bool = flag(
@@ -448,12 +448,12 @@ class ResumeOptions(Asked):
         group=TO_GO_ON,
         is_how=True,
         surface="command",
-        needs=Rule(lambda asked: not asked.resume, "{commit_every} is for {resume}"),
+        needs=Rule(lambda request: not request.resume, "{commit_every} is for {resume}"),
     )
 
 
 @request
-class DryRunOptions(Asked):
+class DryRunOptions(CommandOptions):
     """What a run would take."""
 
     dry_run: bool = flag(
@@ -461,7 +461,7 @@ class DryRunOptions(Asked):
         is_how=True,
         surface="command",
         needs=Rule(
-            lambda asked: asked.messages.quiet or asked.messages.multiqc is not None,
+            lambda request: request.messages.quiet or request.messages.multiqc is not None,
             "{dry_run} writes nothing and says what a run takes: leave {quiet} and {multiqc} out",
         ),
     )
@@ -472,7 +472,7 @@ def report_rules(*names: str) -> tuple[Rule, ...]:
 
     def rule(name: str) -> Rule:
         return Rule(
-            lambda asked: asked.report is not None and bool(value_of(asked, name)),
+            lambda request: request.report is not None and bool(value_of(request, name)),
             f"a report needs all pairs of a run: leave {{{name}}} out",
         )
 
@@ -480,14 +480,14 @@ def report_rules(*names: str) -> tuple[Rule, ...]:
 
 
 DASK_MAKES_SHARDS = Rule(
-    lambda asked: asked.dask is not None and asked.shard is not None,
+    lambda request: request.dask is not None and request.shard is not None,
     "{dask} makes shards itself: leave {shard} out",
 )
 IN_SHARDS_OR_WITH_A_REPORT = (DASK_MAKES_SHARDS, *report_rules("shard", "resume", "dask"))
 
 
 @request
-class ClusterOfMachinesOptions(Asked):
+class ClusterOfMachinesOptions(CommandOptions):
     """Workers of a Dask cluster."""
 
     dask: str | None = option(

@@ -17,7 +17,7 @@ from pairalign.base.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.requests.resources import ResourceArguments
 from pairalign.requests.shared import (
     SCORING,
-    Asked,
+    CommandOptions,
     ProblemArguments,
     ScoringOptions,
     StrandArguments,
@@ -48,11 +48,11 @@ _OF_STATISTICS = "{%s} is for E-values and bits, which are neither shown nor loo
 
 
 def _needs_statistics(name: str) -> Rule:
-    return Rule(lambda asked: not asked.uses_statistics, _OF_STATISTICS % name)
+    return Rule(lambda request: not request.uses_statistics, _OF_STATISTICS % name)
 
 
 @request
-class StatisticsOptions(Asked):
+class StatisticsOptions(CommandOptions):
     """What E-values are worked out with, and the largest."""
 
     max_evalue: float | None = option(
@@ -137,7 +137,7 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.min_identity is None and asked.max_evalue is None,
+            lambda request: request.min_identity is None and request.max_evalue is None,
             "what is similar is not said: give {min_identity=X}, or in local mode {max_evalue=X}",
         ),
     )
@@ -168,23 +168,23 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
 
 
 OF_PROTEINS = Rule(
-    lambda asked: asked.is_usual,
+    lambda request: request.is_usual,
     "what is similar is not said, and of DNA nothing is usual: give {min_identity=X} or "
     "{max_evalue=X}",
 )
 """Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
 
 NEEDS_LOCAL = Rule(
-    lambda asked: asked.max_evalue is not None and asked.scoring.mode != "local",
+    lambda request: request.max_evalue is not None and request.scoring.mode != "local",
     "{max_evalue} needs {mode=local}, but the mode is {.mode}",
 )
 
 
-def with_mode(asked: _Similar) -> _Similar:
+def with_mode(request: _Similar) -> _Similar:
     """Return a request with a mode: where none is said, local with an E-value, else global."""
-    asks_evalue = asked.max_evalue is not None and not asked.scoring.has_end_gaps
-    mode = asked.scoring.mode or (_LOCAL if asks_evalue else _GLOBAL)
-    return changed(asked, mode=mode)
+    asks_evalue = request.max_evalue is not None and not request.scoring.has_end_gaps
+    mode = request.scoring.mode or (_LOCAL if asks_evalue else _GLOBAL)
+    return changed(request, mode=mode)
 
 
 @request

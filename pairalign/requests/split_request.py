@@ -18,7 +18,7 @@ from pairalign.requests.interactions_request import (
 )
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
-    Asked,
+    CommandOptions,
     OutputOptions,
     ProblemOptions,
     ReportOptions,
@@ -45,7 +45,7 @@ _NEAREST_BELOW = Fraction(1, 10)
 
 
 @request
-class FoldsOutput(Asked):
+class FoldsOutput(CommandOptions):
     """Where folds go, and what was removed."""
 
     output: str = again(
@@ -89,7 +89,7 @@ class SplitPairsOptions(InteractionsOptions):
 
 
 @request
-class FoldsOptions(Asked):
+class FoldsOptions(CommandOptions):
     """How large folds are, and what may be removed for them."""
 
     folds: int | None = option(help="equal folds (default: 5)", metavar="N", kind=POSITIVE)
@@ -114,11 +114,11 @@ class FoldsOptions(Asked):
     seed: int = option(0, "of ties (default: %(default)s)", metavar="N", kind=SEED)
 
 
-def _equal_folds(asked: SplitRequest) -> int:
+def _equal_folds(request: SplitRequest) -> int:
     """Return how many folds there are to be; 2 where shares are asked for."""
-    if asked.has_shares:
+    if request.has_shares:
         return 2
-    return DEFAULT_FOLDS if asked.folds is None else asked.folds
+    return DEFAULT_FOLDS if request.folds is None else request.folds
 
 
 @request
@@ -129,17 +129,19 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsO
         *FoldsSimilarOptions.RULES,
         *INTERACTION_RULES,
         *excludes_pairs("nearest_from"),
-        Rule(lambda asked: _equal_folds(asked) < 2, "folds: found {.folds}, expected 2 or more"),
         Rule(
-            lambda asked: _equal_folds(asked) > _MOST_FOLDS,
+            lambda request: _equal_folds(request) < 2, "folds: found {.folds}, expected 2 or more"
+        ),
+        Rule(
+            lambda request: _equal_folds(request) > _MOST_FOLDS,
             f"folds: found {{.folds}}, expected at most {_MOST_FOLDS:,}",
         ),
         Rule(
-            lambda asked: asked.has_shares and asked.folds is not None,
+            lambda request: request.has_shares and request.folds is not None,
             "ask for folds, or for shares of test and val, not for both",
         ),
         Rule(
-            lambda asked: asked.has_shares and min(asked.fold_shares.values()) <= 0,
+            lambda request: request.has_shares and min(request.fold_shares.values()) <= 0,
             "test and val: expected shares above 0 that leave some for train",
         ),
     )
@@ -192,7 +194,7 @@ class SplitArguments(SimilarArguments, total=False):
 
 
 @request
-class LabelsOptions(Asked):
+class LabelsOptions(CommandOptions):
     """What is known of the sequences beside their residues."""
 
     label: str | None = option(
@@ -251,8 +253,8 @@ class SplitOptions(
         *excludes_pairs("label", "priority", "report"),
         NEEDS_LOCAL,
         Rule(
-            lambda asked: (
-                asked.table is not None and asked.label is None and asked.priority is None
+            lambda request: (
+                request.table is not None and request.label is None and request.priority is None
             ),
             "{table} is for {label} and {priority}: name a column with them",
         ),

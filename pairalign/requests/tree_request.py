@@ -28,8 +28,8 @@ from pairalign.requests.distance_request import (
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     INPUT,
-    Asked,
     ClusterOfMachinesOptions,
+    CommandOptions,
     OutputOptions,
     ProblemOptions,
     ReportOptions,
@@ -66,7 +66,7 @@ class TreeArguments(MeasureArguments, total=False):
 
 
 @request
-class TreeTable(Asked):
+class TreeTable(CommandOptions):
     """How a tree is written, and of what it is made."""
 
     program: str | None = option(
@@ -129,27 +129,28 @@ class TreeOptions(
     STDOUT_FORMAT: ClassVar[str] = "newick"
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: (
-                asked.program is not None and asked.format not in (None, asked.read_by_program)
+            lambda request: (
+                request.program is not None
+                and request.format not in (None, request.read_by_program)
             ),
             "{.program} reads {.read_by_program}, but {format} is {.format}",
         ),
         Rule(
-            lambda asked: asked.rename is not None and asked.format not in (None, "newick"),
+            lambda request: request.rename is not None and request.format not in (None, "newick"),
             "{rename} is for names in Newick, but the tree is written as {.format}",
         ),
         Rule(
-            lambda asked: asked.are_given and asked.names in NAMES,
+            lambda request: request.are_given and request.names in NAMES,
             "{names=.} is for sequences, IN are distances",
         ),
         Rule(
-            lambda asked: asked.are_given is False and asked.names_file is not None,
+            lambda request: request.are_given is False and request.names_file is not None,
             "{names=FASTA} is for distance matrices, IN are sequences",
         ),
         *(
             left_out_with(
                 name,
-                lambda asked: asked.are_given,
+                lambda request: request.are_given,
                 f"{{{name}}} is for sequences, IN are distances",
                 default,
             )

@@ -12,7 +12,7 @@ from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
     SCORING,
     SEQUENCE_FILE,
-    Asked,
+    CommandOptions,
     MaskArguments,
     MaskOptions,
     OutputOptions,
@@ -26,7 +26,7 @@ _CHECKED = "what is checked"
 
 
 @request
-class CheckedFiles(Asked):
+class CheckedFiles(CommandOptions):
     """The file, and the sequences of its records."""
 
     alignments: str = place(
@@ -37,7 +37,7 @@ class CheckedFiles(Asked):
 
 
 @request
-class CheckedOptions(Asked):
+class CheckedOptions(CommandOptions):
     """How the file is read, and what is checked."""
 
     read_as: str | None = option(
@@ -113,7 +113,7 @@ class VerifyOptions(
         MaskOptions,
         "mask",
         help="what masked residues were found by; with --mask-scores",
-        needs=Rule(lambda asked: not asked.mask_scores, "{mask=.} needs {mask_scores} here"),
+        needs=Rule(lambda request: not request.mask_scores, "{mask=.} needs {mask_scores} here"),
     )
 
     @property

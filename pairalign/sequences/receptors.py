@@ -35,10 +35,10 @@ from pairalign.sequences.fasta_records import Source, read_data, unify_lines
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.native_arrays import digest_of
 from pairalign.sequences.python_sequences import is_table
+from pairalign.sequences.record_cleanup import join_files, tidy
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import join_files, tidy
 
 log = logging.getLogger("pairalign")
 

@@ -22,11 +22,11 @@ from pairalign.sequences.alphabets import (
 from pairalign.sequences.fasta_records import Source
 from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
+from pairalign.sequences.record_cleanup import join_files
 from pairalign.sequences.sequence_files import read_file, refuse_locus
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.stored_set import StoredSet, open_store
-from pairalign.sequences.tidying import join_files
 
 log = logging.getLogger("pairalign")
 

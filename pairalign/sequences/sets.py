@@ -40,10 +40,10 @@ from pairalign.sequences.native_arrays import (
     join_texts,
 )
 from pairalign.sequences.python_sequences import named_residues
+from pairalign.sequences.record_cleanup import tidy
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.sequence_records import Records, join_records
-from pairalign.sequences.tidying import tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -195,7 +195,7 @@ class SequenceSet:
         source : str
             What messages call the set.
         rules : InputRules
-            See `pairalign.sequences.tidying.tidy`.
+            See `pairalign.sequences.record_cleanup.tidy`.
         """
         if alphabet is None:
             chosen = guess_alphabet(count_bytes(records.residues))

@@ -27,10 +27,10 @@ from struct_layouts import (
 from pairalign.alignments import (
     alignment_records,
     best_hits,
-    findings,
     strands,
     thresholds,
     tie_counts,
+    verify_report,
 )
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
@@ -199,7 +199,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (alignment_records.NativeLayout, "pairalign_layout", TABLES),
     (alignment_records.NativeCheckedSet, "pairalign_checked_set", CHECK),
     (alignment_records.NativeCheck, "pairalign_check", CHECK),
-    (findings.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
+    (verify_report.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

@@ -16,10 +16,10 @@ from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.clusters.edge_clustering import GreedyLinkage
-from pairalign.engines.cpu import growing_index
+from pairalign.engines.cpu import representative_index
 from pairalign.engines.cpu.cpu_engine import instruction_set_of, instruction_sets
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
-from pairalign.engines.cpu.growing_index import Representatives
+from pairalign.engines.cpu.representative_index import Representatives
 from pairalign.jobs.clusters import greedy
 from pairalign.jobs.clusters.cluster import cluster
 from pairalign.jobs.clusters.greedy import GreedyClustering
@@ -134,8 +134,8 @@ def test_candidates_in_lanes(
     pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=2, grams=False)
     assert pair_filter._handle
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing_index, "LEAST_DROPPED", 0)
-        index = growing_index.open_lane_index(pair_filter._handle, isa)
+        patch.setattr(representative_index, "LEAST_DROPPED", 0)
+        index = representative_index.open_lane_index(pair_filter._handle, isa)
     assert index is not None
     compare_candidates(index, *problem)
     index.close()
@@ -230,7 +230,7 @@ def test_same_clusters_by_lanes(
     order = orders(sequences, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRALIGN_ISA", isa)
-        patch.setattr(growing_index, "LEAST_DROPPED", 0)
+        patch.setattr(representative_index, "LEAST_DROPPED", 0)
         patch.setattr(greedy, "_BLOCK", block)
         patch.setattr(greedy, "_MOST_CANDIDATES", candidates)
         patch.setattr(PairFilter, "open_representatives", open_lanes)
@@ -249,7 +249,7 @@ def test_same_clusters_by_lanes(
 
 def open_lanes(pair_filter: PairFilter, letters: int) -> Representatives | None:
     assert pair_filter._handle
-    return growing_index.open_lane_index(pair_filter._handle, instruction_set_of(None))
+    return representative_index.open_lane_index(pair_filter._handle, instruction_set_of(None))
 
 
 def test_what_subsequences_do_not_drop_is_not_for_lanes() -> None:

@@ -25,12 +25,12 @@ from pairalign.base.byte_counts import count_bytes
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
-from pairalign.engines.cpu.growing_index import (
-    Representatives,
-    open_growing_index,
-    open_lane_index,
-)
 from pairalign.engines.cpu.native_structs import NativeWindow
+from pairalign.engines.cpu.representative_index import (
+    Representatives,
+    open_lane_index,
+    open_representative_index,
+)
 from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
 from pairalign.pairs.demand import Demand, Wanted
 from pairalign.pairs.windows import Window
@@ -285,7 +285,7 @@ class PairFilter:
             By seeds, else by common subsequences; None: neither is of use.
         """
         assert self._handle
-        index = open_growing_index(self._handle, residues)
+        index = open_representative_index(self._handle, residues)
         if index is None:
             index = open_lane_index(self._handle, instruction_set_of(None))
         return index

@@ -226,8 +226,8 @@ def cluster(
         mode = "local"
     call = Call(cluster, options, sequences, scoring=scoring, mode=mode, progress=progress)
     labels = None if extend is None else _as_labels(extend)
-    asked = call.request(ClusterRequest, more=EDGES_IN_PYTHON, edges=edges, extend=labels)
-    return ClusterJob(call.read(), asked, call.resources).run()
+    request = call.request(ClusterRequest, more=EDGES_IN_PYTHON, edges=edges, extend=labels)
+    return ClusterJob(call.read(), request, call.resources).run()
 
 
 # ---------------------------------------------------------------------------------------------

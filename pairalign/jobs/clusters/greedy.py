@@ -4,10 +4,10 @@ Sequences come in blocks, in canonical order or another. They are numbered in th
 other modules know them by places, those of the canonical order. What came before a block is
 settled, so that an index of the representatives' seeds says with which of them a sequence may pass,
 and how similar it may be; or common subsequences say so, where identities permit no seeds
-(`pairalign.engines.cpu.growing_index`). The candidates of a sequence are aligned by that bound, the
-highest first, until none that is left can be more similar than the best found, or as similar and
-earlier in the order. In a block, those that no representative has taken are compared with each
-other first: what becomes a representative among them is one for the rest of the block.
+(`pairalign.engines.cpu.representative_index`). The candidates of a sequence are aligned by that
+bound, the highest first, until none that is left can be more similar than the best found, or as
+similar and earlier in the order. In a block, those that no representative has taken are compared
+with each other first: what becomes a representative among them is one for the rest of the block.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine, SharedSet
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
-from pairalign.engines.cpu.growing_index import Candidates, Representatives
+from pairalign.engines.cpu.representative_index import Candidates, Representatives
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
 from pairalign.engines.kernels import AUTO
 from pairalign.engines.selection import is_for_cores

@@ -314,53 +314,53 @@ def distance(
         "group_by": group_by,
         "v_genes": v_genes,
     }
-    asked = call.request(DistanceRequest, **own)
-    if sparse not in (None, asked.has_limit):
+    request = call.request(DistanceRequest, **own)
+    if sparse not in (None, request.has_limit):
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = call.resources
     found: DistanceMatrix | RectangularDistances
     if group_by is not None:
-        found = _measure_grouped(asked, call.problem_request, resources)
-        return found.similarities() if asked.similarity else found
-    if asked.is_of_receptors:
+        found = _measure_grouped(request, call.problem_request, resources)
+        return found.similarities() if request.similarity else found
+    if request.is_of_receptors:
         problem = read_receptor_problem(call.problem_request, v_genes)
         if isinstance(problem.queries, ReceptorSet) and problem.queries.remark:
             warnings.warn(problem.queries.remark, stacklevel=2)
     else:
         problem = call.read()
-    if asked.has_limit:
-        return find_near(asked, problem, resources)
-    chosen = find_measure(asked.measure)
+    if request.has_limit:
+        return find_near(request, problem, resources)
+    chosen = find_measure(request.measure)
     message = ambiguous_message(chosen, problem)
     if message is not None:
         warnings.warn(message, stacklevel=2)
-    if asked.circular:
-        both = asked.strand == "both"
+    if request.circular:
+        both = request.strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
-        run = plan_distances(asked, problem, RunRequest(resources=resources))
+        run = plan_distances(request, problem, RunRequest(resources=resources))
         found = measure_run(run, chosen, extend)
-    return found.similarities() if asked.similarity else found
+    return found.similarities() if request.similarity else found
 
 
 def _measure_grouped(
-    asked: DistanceRequest,
+    request: DistanceRequest,
     wanted: ProblemRequest,
     resources: Resources,
 ) -> GroupDistances:
     """Read the groups, and measure how far apart they are."""
     sequences = wanted.sequences
-    if asked.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
+    if request.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
         reading = replace(wanted.reading, also=(*others, *wanted.reading.also))
         if reading.on_duplicate == ON_DUPLICATE[0]:
             reading = replace(reading, on_duplicate=BY_FILE_RULES.on_duplicate)
         wanted = replace(wanted, sequences=first, reading=reading)
     problem = read_problem(wanted)
-    groups = find_groups(asked.group_by, problem.queries)
+    groups = find_groups(request.group_by, problem.queries)
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=3)
-    return measure_groups(asked, problem, groups, resources)[0]
+    return measure_groups(request, problem, groups, resources)[0]
 
 
 def measure_run(

@@ -115,12 +115,12 @@ def measure_genomes(
             f"genomes are aligned in parts: add {spelled('mode', 'local')}, the mode is "
             f"{problem.scoring.mode}"
         )
-    asked, run = request_of(request, problem), RunRequest(resources=resources)
+    options, run = request_of(request, problem), RunRequest(resources=resources)
     aligned, ranks = Aligned(), rank_rows(sequences, sequences)[0]
     counts = np.zeros((2, count, count), np.int64)  # aligned and matched, of a genome in another
     for group, (ours, others) in enumerate(groups_after(groups.labels, count)):
         sets = sequences.reordered(ours), sequences.reordered(others)
-        job = plan_alignment(asked, Problem(*sets, problem.scoring), run).job
+        job = plan_alignment(options, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
             found = list(results)
         if found:

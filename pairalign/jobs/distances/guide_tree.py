@@ -103,7 +103,7 @@ def tree(
     ((HBB:0.0333333351,HBD:0.0333333351):0.298563208,HBZ:0.331896544);
     """
     call = Call(tree, options, source, scoring=scoring, mode=mode, progress=progress)  # type: ignore[arg-type]
-    asked = call.request(TreeRequest)
+    request = call.request(TreeRequest)
     if isinstance(source, RectangularDistances):
         raise DistanceError("distances of two sets have no tree: give those of one")
     if isinstance(source, np.ndarray):
@@ -112,13 +112,13 @@ def tree(
             "DistanceMatrix.from_square(names, array) or DistanceMatrix(names, condensed)"
         )
     if isinstance(source, DistanceMatrix):
-        return build_tree(source, asked.method)
+        return build_tree(source, request.method)
     problem = call.read()
-    run, tree_bytes = RunRequest(resources=call.resources), METHOD_BYTES[asked.method]
-    job = plan_distances(asked.distances, problem, run, tree_bytes)
-    matrix = measure_run(job, find_measure(asked.measure))
+    run, tree_bytes = RunRequest(resources=call.resources), METHOD_BYTES[request.method]
+    job = plan_distances(request.distances, problem, run, tree_bytes)
+    matrix = measure_run(job, find_measure(request.measure))
     assert isinstance(matrix, DistanceMatrix)
-    return build_tree(matrix, asked.method, problem.queries)
+    return build_tree(matrix, request.method, problem.queries)
 
 
 def build_tree(

@@ -157,13 +157,13 @@ def _find_best(
 ) -> tuple[Int64s, Aligned]:
     """Return the best hit of each protein in each group as one number, 0: none."""
     sequences, labels = problem.queries, groups.labels
-    asked = request_of(request, problem)
+    options = request_of(request, problem)
     run = RunRequest(detail=Detail.SCORE, resources=resources)
     best = np.zeros((len(sequences), len(groups.names)), np.int64)
     aligned = Aligned()
     for ours, others in groups_after(labels, len(groups.names)):
         sets = sequences.reordered(ours), sequences.reordered(others)
-        job = plan_alignment(asked, Problem(*sets, problem.scoring), run).job
+        job = plan_alignment(options, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
             for found in results:
                 ends = ours[found.query], others[found.target]

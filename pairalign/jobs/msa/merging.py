@@ -51,9 +51,9 @@ from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
+from pairalign.sequences.record_cleanup import join_files
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import join_files
 from pairalign.trees.tree import GuideTree
 
 log = logging.getLogger("pairalign")

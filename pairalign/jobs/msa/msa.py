@@ -87,31 +87,31 @@ def msa(
     """
     inputs = _inputs_of(sequences, merge=options.get("merge", False))
     own: dict[str, Any] = {"inputs": inputs, "add": add, "homologs": homologs, "alphabet": "auto"}
-    asked = Call(msa, options, inputs).request(MsaOptions, **own)
-    resources = replace(asked.resources, progress=progress)
-    request = given_sequences(
-        inputs[0] if asked.to is None else asked.to,
+    request = Call(msa, options, inputs).request(MsaOptions, **own)
+    resources = replace(request.resources, progress=progress)
+    source = given_sequences(
+        inputs[0] if request.to is None else request.to,
         {**options, "alphabet": options.get("alphabet")},
         add,
     )
     how: dict[str, Any] = {"confidence": confidence}
-    how |= {"partners": asked.partners, "seed": asked.seed}
-    if asked.to is not None:
-        old, both = read_addition(asked.to, request)
-        oriented = Orientation.find(both, asked.strand, resources, old=len(old))
+    how |= {"partners": request.partners, "seed": request.seed}
+    if request.to is not None:
+        old, both = read_addition(request.to, source)
+        oriented = Orientation.find(both, request.strand, resources, old=len(old))
         made = add_sequences(old, oriented.sequences, resources, kept=kept, **how)
         return oriented.note(made)
-    if asked.merge:
-        given = read_given(inputs, request.reading)
+    if request.merge:
+        given = read_given(inputs, source.reading)
         return merge_alignments(given, resources, kept=kept, **how)
-    family, _ = read_sets(request)
-    if asked.confidence_of is not None:
-        columns, width = columns_in(asked.confidence_of, family)
+    family, _ = read_sets(source)
+    if request.confidence_of is not None:
+        columns, width = columns_in(request.confidence_of, family)
         return score_alignment(family, columns, width, resources, kept=kept, **how)
-    oriented = Orientation.find(family, asked.strand, resources)
+    oriented = Orientation.find(family, request.strand, resources)
     family = oriented.sequences
-    tree, found = _read_tree(asked.tree_in, family), _homologs_of(family, asked, resources)
-    how |= {"tree": tree, "homologs": found, "keep_homologs": asked.keep_homologs}
+    tree, found = _read_tree(request.tree_in, family), _homologs_of(family, request, resources)
+    how |= {"tree": tree, "homologs": found, "keep_homologs": request.keep_homologs}
     return oriented.note(align_family(family, resources, kept=kept, **how))
 
 
@@ -133,10 +133,10 @@ def _read_tree(tree: Any, sequences: SequenceSet) -> GuideTree | None:
 
 
 def _homologs_of(
-    sequences: SequenceSet, asked: MsaOptions, resources: Resources
+    sequences: SequenceSet, request: MsaOptions, resources: Resources
 ) -> Homologs | None:
     """Return homologs of a family, if they are wanted and not found already."""
-    if asked.homologs is None or isinstance(asked.homologs, Homologs):
-        return asked.homologs
-    most, database = asked.homologs_per_family, read_one_set(asked.homologs)
+    if request.homologs is None or isinstance(request.homologs, Homologs):
+        return request.homologs
+    most, database = request.homologs_per_family, read_one_set(request.homologs)
     return find_homologs({"": sequences}, database, most=most, resources=resources)[""]

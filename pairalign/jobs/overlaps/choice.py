@@ -138,10 +138,10 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     any_identity = replace(lax, min_identity=_LEAST_IDENTITY)
     pairs = likely_pairs(reads, _SEED)
     found: list[Alignments] = []
-    asked = 0
+    request = 0
     if pairs is not None:
-        asked = pairs.first(_budget(reads), _LEAST_PAIRS)
-        numbers = np.arange(asked)
+        request = pairs.first(_budget(reads), _LEAST_PAIRS)
+        numbers = np.arange(request)
         for preset in (strict, any_identity):
             if not len(numbers):
                 break
@@ -150,7 +150,7 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
             found.append(aligned.take(passed))
             numbers = np.delete(numbers, passed)
     count = sum(map(len, found))
-    seen = f"{count} of {asked} sampled pairs overlap"
+    seen = f"{count} of {request} sampled pairs overlap"
     if pairs is None or count < _ENOUGH:
         chosen = strict if is_short else lax
     else:

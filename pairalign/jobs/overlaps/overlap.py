@@ -142,10 +142,10 @@ def overlap(
     ['dovetail']
     """
     call = Call(overlap, options, reads, progress=progress)
-    asked = call.request(OverlapRequest, costs_instead=scoring, mode=options.get("mode"))
+    request = call.request(OverlapRequest, costs_instead=scoring, mode=options.get("mode"))
     run = RunRequest(resources=call.resources)
     first, _ = read_sets(replace(given_sequences(reads, options), scoring=scoring))
-    job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
+    job = plan_overlap_job(request, first, run, lambda said: warnings.warn(said, stacklevel=4))
     nothing = no_alignments(first, None, job.alignment.scoring, Detail.CIGAR)
     parts = list(job.alignment) or [replace(nothing, strand=np.empty(0, np.int8))]
     found = concatenate(parts)

@@ -128,18 +128,18 @@ def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, 
     return _shortest_rare(reads, words, _RESIDUES_A_WORD), points, score
 
 
-def recall_of(thresholds: OverlapThresholds, asked: OverlapRequest) -> str:
+def recall_of(thresholds: OverlapThresholds, request: OverlapRequest) -> str:
     """Say how many of all overlaps own seeds find, and with which thresholds that was measured."""
     if thresholds.forced_run:
         return "no overlap is missed"
     others = (
-        asked.min_overlap,
-        asked.min_identity,
-        asked.min_score,
-        asked.max_false,
-        asked.costs_instead,
+        request.min_overlap,
+        request.min_identity,
+        request.min_score,
+        request.max_false,
+        request.costs_instead,
     )
-    is_usual = all(one is None for one in others) and not asked.costs
+    is_usual = all(one is None for one in others) and not request.costs
     return _SAMPLE + (_RECALL if is_usual else _NO_RECALL)
 
 

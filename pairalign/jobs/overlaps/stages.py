@@ -347,17 +347,17 @@ class StagedEngine(WrappedEngine):
 
         def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
             assert suboptimal is not None
-            asked = np.arange(len(known[0]))
+            request = np.arange(len(known[0]))
             if len(known) == 1 and rest is not None:
-                asked = np.flatnonzero(rest >= thresholds.min_raw_score)
-                known = [known[0].take(asked)]
+                request = np.flatnonzero(rest >= thresholds.min_raw_score)
+                known = [known[0].take(request)]
             with self._stages.timed(SUBOPTIMAL):
                 found, numbers = suboptimal.next_of(
                     known, window, thresholds.min_raw_score, thresholds.forced_run
                 )
             passed = thresholds.passed(found)
-            self._stages.count(SUBOPTIMAL, len(asked), len(passed))
-            return found.take(passed), asked[numbers[passed]]
+            self._stages.count(SUBOPTIMAL, len(request), len(passed))
+            return found.take(passed), request[numbers[passed]]
 
         return layers_of(first, thresholds.max_overlaps, advance)
 

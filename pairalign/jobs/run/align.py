@@ -173,10 +173,10 @@ class AlignmentJob:
         are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
         if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
             return planned.shard(shard)
-        from pairalign.jobs.run.work_sample import Asked, WorkSample
+        from pairalign.jobs.run.work_sample import Requirement, WorkSample
 
         sample = WorkSample(self.problem, self.window, shard[1])
-        density = sample.density(sample.filter(Asked.of(self))) if sample.is_little else None
+        density = sample.density(sample.filter(Requirement.of(self))) if sample.is_little else None
         return planned.shard(shard, density)
 
     def leave(self) -> dict[str, Any]:
@@ -405,8 +405,8 @@ class AlignmentJob:
         """What results are expected to take: of a pair, and of a residue of both sequences."""
         if self.pair_list is not None:
             return result_bytes(self._detail, self.procedure.most_of_pair)
-        asked = self._detail, self.procedure.most_of_pair
-        return expected_bytes(*asked, self.queries, self.targets, self.pairs)
+        request = self._detail, self.procedure.most_of_pair
+        return expected_bytes(*request, self.queries, self.targets, self.pairs)
 
     def _cost(self, slab: Window) -> int:
         return self._fills * self._planned.cells_of(slab)

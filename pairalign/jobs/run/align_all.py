@@ -239,22 +239,22 @@ def _plan(call: Call, detail: str, executor: Executor | None = None) -> Alignmen
     """Read what is to be aligned, and plan it."""
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    asked, resources = call.request(AlignRequest), call.resources
+    request, resources = call.request(AlignRequest), call.resources
     if executor is not None:
         threads = 1 if resources.threads is None else resources.threads
         resources = replace(resources, threads=threads, progress=False)
-    return plan_given(asked, call, RunRequest(detail=Detail[detail.upper()], resources=resources))
+    return plan_given(request, call, RunRequest(detail=Detail[detail.upper()], resources=resources))
 
 
-def plan_given(asked: AlignRequest, call: Call, run: RunRequest) -> AlignmentPlan:
+def plan_given(request: AlignRequest, call: Call, run: RunRequest) -> AlignmentPlan:
     """Read what is to be aligned, also pairs that are no file, and plan it."""
     read = call.read(stacklevel=5)
-    if asked.pairs is not None:
-        asked = replace(asked, pairs=as_pair_list(asked.pairs, read.queries, read.targets))
-    if asked.orient != ORIENTS[0]:
-        read, in_order = _in_canonical_order(read, asked.pairs)
-        asked = replace(asked, pairs=in_order)
-    plan = plan_alignment(asked, read, run)
-    if asked.is_masked and plan.significance is None:
+    if request.pairs is not None:
+        request = replace(request, pairs=as_pair_list(request.pairs, read.queries, read.targets))
+    if request.orient != ORIENTS[0]:
+        read, in_order = _in_canonical_order(read, request.pairs)
+        request = replace(request, pairs=in_order)
+    plan = plan_alignment(request, read, run)
+    if request.is_masked and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

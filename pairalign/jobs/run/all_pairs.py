@@ -108,8 +108,8 @@ class AllPairs:
         """Cut the windows into slabs, see `pairalign.jobs.run.seeded_slabs.cut_seeded`."""
         from pairalign.jobs.run.seeded_slabs import cut_seeded
 
-        asked = self._windows, index, self._lengths, result_bytes, limit
-        return cut_seeded(*asked, first_alone=first_alone)
+        request = self._windows, index, self._lengths, result_bytes, limit
+        return cut_seeded(*request, first_alone=first_alone)
 
     def __len__(self) -> int:
         if isinstance(self._windows, (WindowGrid, RestOfGrid)):

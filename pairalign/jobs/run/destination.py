@@ -84,7 +84,7 @@ class Destination:
 
     Parameters
     ----------
-    asked : OutputRequest
+    request : OutputRequest
     job : AlignmentJob
     of_block : bool
         Whether results may be those of `AlignmentJob.of_block`.
@@ -111,17 +111,17 @@ class Destination:
     """
 
     def __init__(
-        self, asked: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
+        self, request: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
     ) -> None:
-        place = asked.place
+        place = request.place
         self.job = job
-        self._asked = asked
-        self.path, self.format = asked.path, asked.format
+        self._asked = request
+        self.path, self.format = request.path, request.format
         self._place = place
         self._pairs = job.pairs
         self._described: dict[str, Any] = {}
-        if asked.resume or place is not None:  # it digests the sets
-            self._described = describe_run(job, format=asked.format, **more)
+        if request.resume or place is not None:  # it digests the sets
+            self._described = describe_run(job, format=request.format, **more)
         self.piece = self._start = WHOLE if place is None else place.piece(job)
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
@@ -131,16 +131,16 @@ class Destination:
         self._number = self.piece.number
         self._counts = list(accumulate(one.pairs for one in job.pieces))
         self._ends: list[End] = []
-        if asked.resume and place is not None and self._is_complete(place):
+        if request.resume and place is not None and self._is_complete(place):
             return
-        if asked.resume:
+        if request.resume:
             self._resume()
         else:
-            replace_leftovers(asked.path)
+            replace_leftovers(request.path)
         if place is not None:
-            place.begin(self._described, asked.format, is_resumed=self.is_resumed)
+            place.begin(self._described, request.format, is_resumed=self.is_resumed)
             if len(job.pieces) > 1 and self.output is None and not self.is_done:
-                self.output = open_output(asked.path)
+                self.output = open_output(request.path)
         if of_block and not self.is_done:
             self.job = self.job.of_block()
 
@@ -155,26 +155,26 @@ class Destination:
         return True
 
     def _resume(self) -> None:
-        asked = self._asked
+        request = self._asked
         described = {
             **self._described,
             "shard": self.job.shard,
             "pairs": (self.job.pieces[0].start if self.job.pieces else 0, self._pairs),
-            "gz": bool(compression_of(asked.path)),
+            "gz": bool(compression_of(request.path)),
         }
         resumable = Resumable(
-            asked.path,
+            request.path,
             described,
             threads=self.job.threads,
-            seconds=asked.commit_seconds,
-            join=asked.join,
+            seconds=request.commit_seconds,
+            join=request.join,
         )
         last = resumable.last
         self.is_done = resumable.is_done
         if last is not None and last.pairs > self._pairs:
             resumable.output.abort()
             raise PartsError(
-                f"'{asked.path}.journal' is damaged: it has more pairs than there are; "
+                f"'{request.path}.journal' is damaged: it has more pairs than there are; "
                 f"{left_out('resume', True)} to begin anew"
             )
         if last is not None:

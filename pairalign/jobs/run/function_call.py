@@ -69,9 +69,9 @@ class Call:
             Values of what the function has arguments of its own for; default of the mode: that of
             the scoring.
         """
-        asked = make(kind, {"mode": self.known_mode, **self.options, **own})
-        check(asked, more)
-        return asked
+        request = make(kind, {"mode": self.known_mode, **self.options, **own})
+        check(request, more)
+        return request
 
     @property
     def known_mode(self) -> str:

@@ -287,13 +287,13 @@ class HitsJob(AlignmentJob):
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
-        asked, by_identity = self.pair_thresholds, self.ranking.by == "identity"
-        detail = asked.detail_of_identity(self.scoring.mode) if by_identity else Detail.SCORE
+        request, by_identity = self.pair_thresholds, self.ranking.by == "identity"
+        detail = request.detail_of_identity(self.scoring.mode) if by_identity else Detail.SCORE
         silent = replace(self.resources, progress=False)
         changes: dict[str, Any] = {"procedure": PlainProcedure(), "resources": silent}
         if self._covers_one_way:  # looked at in `_passing`
-            detail = max(detail, asked.detail(self.scoring.mode))
-            changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
+            detail = max(detail, request.detail(self.scoring.mode))
+            changes["pair_thresholds"] = replace(request, min_coverage=Fraction(0))
         return {**changes, "want": replace(self.want, detail=detail)}
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
@@ -323,8 +323,8 @@ class HitsJob(AlignmentJob):
     def _jobs(self, start: int, stop: int) -> Iterator[AlignmentJob]:
         """Yield jobs that rank the pairs of a block of queries."""
         if self._in_slices(start, stop):
-            asked = start, stop, self._slice_residues
-            yield from jobs_of_queries(self, *asked, **self._changes_to_rank())
+            request = start, stop, self._slice_residues
+            yield from jobs_of_queries(self, *request, **self._changes_to_rank())
         elif (job := self._ranking((start, stop))) is not None:
             yield job
 

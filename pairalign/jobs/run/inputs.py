@@ -88,11 +88,11 @@ def given_sequences(
     return ProblemRequest(sequences, targets, replace(reading, alphabet=alphabet))
 
 
-def check_scoring(asked: ProblemOptions) -> None:
+def check_scoring(request: ProblemOptions) -> None:
     """Refuse scores and costs that make no sense for any sequences, before these are read."""
-    alphabet = asked.reading.known_alphabet
+    alphabet = request.reading.known_alphabet
     assert alphabet is None or isinstance(alphabet, str)
-    asked.scoring.check(alphabet)
+    request.scoring.check(alphabet)
 
 
 def read_problem(request: ProblemRequest) -> Problem:

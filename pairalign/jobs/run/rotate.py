@@ -78,8 +78,8 @@ def rotate(
     True
     """
     call = Call(rotate, options, sequences, scoring=scoring, mode=mode, progress=progress)
-    asked = call.request(StrandOptions)
-    return rotate_set(read_problem(call.problem_request), to, asked.strand, call.resources)
+    request = call.request(StrandOptions)
+    return rotate_set(read_problem(call.problem_request), to, request.strand, call.resources)
 
 
 def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> SequenceSet:

@@ -196,9 +196,9 @@ def plan_alignment(
     return AlignmentPlan(given, job, found, request, run)
 
 
-def plan_of_files(asked: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
+def plan_of_files(options: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run; see `plan_alignment`."""
-    problem = read_problem(asked)
+    problem = read_problem(options)
     if problem.replaced_message:
         log.warning("%s", problem.replaced_message)
     if request.orient == ORIENTS[1]:
@@ -246,13 +246,13 @@ def _by_accuracy(device: str, problem: Problem) -> AccuracyProcedure:
 
 
 def evalue_filter_of(
-    asked: StatisticsOptions, problem: Problem, strand: str, resources: Resources
+    options: StatisticsOptions, problem: Problem, strand: str, resources: Resources
 ) -> EvalueFilter | None:
     """Return what keeps pairs with an E-value that is small enough, either way round.
 
     Parameters
     ----------
-    asked : StatisticsOptions
+    options : StatisticsOptions
         Without a largest E-value nothing is returned.
     problem : Problem
     strand : {"plus", "both"}
@@ -263,13 +263,13 @@ def evalue_filter_of(
     ScoringError
         The mode is not local, or there are no E-values.
     """
-    if asked.max_evalue is None:
+    if options.max_evalue is None:
         return None
-    given = {one.name: getattr(asked, one.name) for one in fields(StatisticsOptions)}
+    given = {one.name: getattr(options, one.name) for one in fields(StatisticsOptions)}
     request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **given})
     found = find_statistics(request, problem, RunRequest(resources=resources)).significance
     assert found is not None
-    return EvalueFilter(found, asked.max_evalue, either_way=True)
+    return EvalueFilter(found, options.max_evalue, either_way=True)
 
 
 def find_statistics(

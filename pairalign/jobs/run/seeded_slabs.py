@@ -89,12 +89,12 @@ def _shares_found(strip: Sequence[Window], index: SeedIndex) -> list[float]:
     """
     width = strip[0].column_stop - strip[0].column_start
     starts = [strip[0].column_start + place * width for place in range(len(strip))]
-    asked: list[list[Window]] = [[window] for window in strip]
+    request: list[list[Window]] = [[window] for window in strip]
     if [window.column_start for window in strip] == starts:
-        asked = [list(strip)]
+        request = [list(strip)]
     step = max(1, (strip[0].row_stop - strip[0].row_start) // _SAMPLED_ROWS)
     shares = []
-    for windows in asked:
+    for windows in request:
         joined = replace(windows[0], column_stop=windows[-1].column_stop)
         counts = index.count(joined, step, width if len(windows) > 1 else joined.column_stop)
         for window, count in zip(windows, counts.tolist(), strict=True):

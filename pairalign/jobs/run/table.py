@@ -59,7 +59,7 @@ class Table:
         """What makes one file of several that are complete, where the format needs it."""
         return self.writer_type.join_files if self.writer_type.joined else None
 
-    def run_request(self, asked: AlignOptions, resources: Resources) -> RunRequest:
+    def run_request(self, request: AlignOptions, resources: Resources) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""
         writer, memory_bytes = self.writer_type, bytes_of(resources)
         if writer.held_bytes:
@@ -67,15 +67,15 @@ class Table:
             resources = replace(resources, memory=left)
         return RunRequest(
             detail=self.detail,
-            statistics=self.shows_statistics or _are_in_report(asked),
+            statistics=self.shows_statistics or _are_in_report(request),
             once=writer.pairs_once,
-            shard=asked.shard,
-            result_seconds=asked.commit_every if asked.resume else None,
+            shard=request.shard,
+            result_seconds=request.commit_every if request.resume else None,
             resources=resources,
         )
 
 
-def table_of(asked: AlignOptions) -> Table:
+def table_of(request: AlignOptions) -> Table:
     """Find out what is written; refuse what cannot be.
 
     Raises
@@ -83,31 +83,31 @@ def table_of(asked: AlignOptions) -> Table:
     FormatError
         The message says what to leave out or add.
     """
-    assert asked.output is not None
-    writer_type = find_format(asked.output, asked.format)
-    check(replace(asked, format=writer_type.name, pairs_once=writer_type.pairs_once))
-    _check_weight(asked, writer_type)
-    fields = () if asked.columns is None else parse_fields(asked.columns)
-    fields = _shown_fields(asked, writer_type, fields)
-    detail = _detail(asked, writer_type, fields)
-    tags = _shown_tags(asked, writer_type, tags_of(asked), detail)
+    assert request.output is not None
+    writer_type = find_format(request.output, request.format)
+    check(replace(request, format=writer_type.name, pairs_once=writer_type.pairs_once))
+    _check_weight(request, writer_type)
+    fields = () if request.columns is None else parse_fields(request.columns)
+    fields = _shown_fields(request, writer_type, fields)
+    detail = _detail(request, writer_type, fields)
+    tags = _shown_tags(request, writer_type, tags_of(request), detail)
     shown = Shown(
         fields=fields,
-        both_ways=asked.both_ways,
+        both_ways=request.both_ways,
         tags=tags,
-        weight=asked.weight,
-        strands=asked.strand != STRANDS[0],
+        weight=request.weight,
+        strands=request.strand != STRANDS[0],
     )
     check_shown(writer_type, detail, shown)
     table = Table(writer_type, detail, shown)
-    is_shown = table.shows_statistics or writer_type.shows_statistics or _are_in_report(asked)
-    check(replace(asked, format=writer_type.name, shows_statistics=is_shown))
+    is_shown = table.shows_statistics or writer_type.shows_statistics or _are_in_report(request)
+    check(replace(request, format=writer_type.name, shows_statistics=is_shown))
     return table
 
 
-def _are_in_report(asked: AlignOptions) -> bool:
+def _are_in_report(request: AlignOptions) -> bool:
     """Whether a report has E-values."""
-    return asked.report is not None and asked.scoring.mode == "local"
+    return request.report is not None and request.scoring.mode == "local"
 
 
 def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:

@@ -75,7 +75,7 @@ _ONE = 1 << 16  # the factor of a window whose pairs are all scored
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requirement:
     """What pairs must reach.
 
     Attributes
@@ -92,7 +92,7 @@ class Asked:
     threads: int
 
     @classmethod
-    def of(cls, job: PlannedJob) -> Asked:
+    def of(cls, job: PlannedJob) -> Requirement:
         """Return what a job asks for."""
         return cls(
             job.pair_thresholds,
@@ -183,18 +183,18 @@ class WorkSample:
         sides = self._rows, self._columns
         return all(int(one.lengths.sum(dtype=np.int64)) <= 2 * _RESIDUES for one in sides)
 
-    def filter(self, asked: Asked) -> Left:
+    def filter(self, request: Requirement) -> Left:
         """Send all pairs of the sample through the filters."""
         from pairalign.jobs.stages.threshold_engine import may_have_seeds, open_filter
 
         sets = self._rows.sequences, None if self._is_one_set else self._columns.sequences
         opened = open_filter(
             (),
-            *(sets, self._scoring, asked.thresholds, asked.min_raw_score, asked.threads),
-            both_strands=asked.both_strands,
+            *(sets, self._scoring, request.thresholds, request.min_raw_score, request.threads),
+            both_strands=request.both_strands,
         )
         try:
-            seeds = not asked.both_strands and may_have_seeds(self._whole, asked.thresholds)
+            seeds = not request.both_strands and may_have_seeds(self._whole, request.thresholds)
             return self._look(opened, seeds)
         finally:
             opened.close()

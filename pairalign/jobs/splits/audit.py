@@ -280,15 +280,15 @@ def audit(
     if not {"min_identity", "max_evalue"} & options.keys():
         options = {**promise_of(groups), **options}  # type: ignore[typeddict-item]
     call = Call(audit, options, sequences, scoring=scoring, mode=mode, progress=progress)
-    asked, call = request_of(AuditRequest, call, pairs=pairs)
-    identity = asked.thresholds.identity_column
+    request, call = request_of(AuditRequest, call, pairs=pairs)
+    identity = request.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
     if pairs or targets is not None:
         if not (pairs and is_file):
             raise UsageError(
                 "targets are the second set of interactions: give pairs and their file"
             )
-        first = InteractingSet.of(call.read(), asked)
+        first = InteractingSet.of(call.read(), request)
         sets = given_sets(first, call, targets, second_clusters, second)
         return audit_interactions(os.fspath(groups), fold_column, sets, call.resources)  # type: ignore[arg-type]
     problem = call.read()
@@ -301,19 +301,19 @@ def audit(
         path = os.fspath(groups)  # type: ignore[arg-type]
         grouping = read_groups(path, read_as, own, columns, several=True)
     else:
-        return _audit_two(replace(call, sequences=groups, targets=sequences), asked)
-    found = _counted(audit_groups(problem, grouping, asked, call.resources))
+        return _audit_two(replace(call, sequences=groups, targets=sequences), request)
+    found = _counted(audit_groups(problem, grouping, request, call.resources))
     return Violations(found, own, own, grouping, identity)
 
 
-def _audit_two(call: Call, asked: AuditRequest) -> Violations:
+def _audit_two(call: Call, request: AuditRequest) -> Violations:
     """Look at two sets, train and test."""
-    if not asked.looks_across:
+    if not request.looks_across:
         across = spelled("across", "none")
         raise UsageError(f"{across} looks at members of clusters; two sets have none")
     problem = call.read()
-    found = _counted(audit_sets(problem, asked, call.resources))
-    identity = asked.thresholds.identity_column
+    found = _counted(audit_sets(problem, request, call.resources))
+    identity = request.thresholds.identity_column
     return Violations(found, problem.queries, problem.others, None, identity)
 
 
@@ -393,10 +393,10 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
 
     The database of E-values is both, as before they were split.
     """
-    asked = request
-    if asked.db_size is None and asked.max_evalue is not None:
-        asked = replace(asked, db_size=sum(one.total_residues for one in problem.sets))
-    evalues = evalues_of(asked, problem, resources)
+    options = request
+    if options.db_size is None and options.max_evalue is not None:
+        options = replace(options, db_size=sum(one.total_residues for one in problem.sets))
+    evalues = evalues_of(options, problem, resources)
     found = _find_reaching(problem, request, resources, evalues)
     ends = zip(SETS, (found.query, found.target), problem.sets, strict=True)
     leaking = (Leaking(name, len(np.unique(one)), len(known)) for name, one, known in ends)

@@ -76,9 +76,9 @@ def request_of(kind: type[_Folds], call: Call, **own: Any) -> tuple[_Folds, Call
     """Return the request of a function's arguments, and the call with the mode to align in."""
     is_known = call.mode is not None or isinstance(call.scoring, Scoring)
     mode = call.known_mode if is_known else None
-    asked = make(kind, {**call.options, **own, "mode": mode}).completed()
-    check(asked)
-    return asked, call if is_known else replace(call, mode=asked.scoring.mode)
+    request = make(kind, {**call.options, **own, "mode": mode}).completed()
+    check(request)
+    return request, call if is_known else replace(call, mode=request.scoring.mode)
 
 
 def evalues_of(

@@ -96,8 +96,8 @@ def run_split(
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(shares):,} folds")
     resources = resources or Resources()
     evalues = evalues_of(request, problem, resources)
-    asked = request.thresholds, request.nearest_identity, resources
-    pairs = find_pairs(problem, *asked, strand=request.strand, evalues=evalues)
+    options = request.thresholds, request.nearest_identity, resources
+    pairs = find_pairs(problem, *options, strand=request.strand, evalues=evalues)
     # Sequences are numbered so that nothing depends on the order of the input.
     order, of_each = sequences.canonical_order(), sequences.canonical_places()
     numbered = replace(pairs, query=of_each[pairs.query], target=of_each[pairs.target])
@@ -321,21 +321,23 @@ def split(
     call = Call(split, options, sequences, scoring=scoring, mode=mode, progress=progress)
     has_pairs = pairs is not None
     given = {"pairs": has_pairs, "second": second, "second_clusters": second_clusters}
-    asked, call = request_of(SplitRequest, call, no_remove=not remove, **given)
+    request, call = request_of(SplitRequest, call, no_remove=not remove, **given)
     problem = call.read()
     if targets is not None and not has_pairs:
         raise UsageError("two sets are split by the interactions between them: give pairs")
     if pairs is not None:
         if labels is not None or priorities is not None:
             raise UsageError("labels and priorities are of one set that is split")
-        sets = given_sets(InteractingSet.of(problem, asked), call, targets, second_clusters, second)
-        return _split_pairs(sets, pairs, asked, call.resources)
+        sets = given_sets(
+            InteractingSet.of(problem, request), call, targets, second_clusters, second
+        )
+        return _split_pairs(sets, pairs, request, call.resources)
     first = problem.queries
     known = Known(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    found = run_split(problem, asked, known, call.resources)[0]
+    found = run_split(problem, request, known, call.resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)
     return found
@@ -344,11 +346,11 @@ def split(
 def _split_pairs(
     sets: tuple[InteractingSet, ...],
     pairs: AnyInteractions,
-    asked: SplitRequest,
+    request: SplitRequest,
     resources: Resources,
 ) -> InteractionSplit:
     table = read_interactions(pairs, (sets[0].finder, sets[-1].finder))
-    found = run_interaction_split(sets, table, asked, resources)
+    found = run_interaction_split(sets, table, request, resources)
     if found.remark:
         warnings.warn(found.remark, stacklevel=3)
     return found

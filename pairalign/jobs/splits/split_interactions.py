@@ -216,7 +216,7 @@ class _Plan:
     folds: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, given: InteractingSet, asked: SplitRequest, resources: Resources) -> _Plan:
+    def of(cls, given: InteractingSet, options: SplitRequest, resources: Resources) -> _Plan:
         """Find what is similar."""
         if given.clusters is not None:
             order = np.argsort(np.array(given.names, object))

@@ -352,11 +352,11 @@ def skip_where_it_pays(
         None: the engines are as they were.
     index : SeedIndex or None
     """
-    asked = (sets, scoring, thresholds, min_raw_score, threads)
+    request = (sets, scoring, thresholds, min_raw_score, threads)
     if thresholds or demand is not None:
-        return skip_pairs(engines, *asked, demand, both_strands=both_strands, are_all=are_all)
+        return skip_pairs(engines, *request, demand, both_strands=both_strands, are_all=are_all)
     if not any(engine.is_gpu for engine in engines):
-        opened = open_filter(engines, *asked, both_strands=both_strands)
+        opened = open_filter(engines, *request, both_strands=both_strands)
         if is_worth_looking(opened, sets):
             return _wrap(engines, opened, sets, scoring, thresholds)
         opened.close()

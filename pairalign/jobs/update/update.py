@@ -128,9 +128,9 @@ def update(
         raise UsageError("new: expected at least one file of sequences")
     given = {**locals(), "new": [os.fspath(one) for one in files]}
     given |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
-    asked = make(UpdateOptions, given)
-    check(asked)
-    return plan_update(asked, asked.resources).write()
+    request = make(UpdateOptions, given)
+    check(request)
+    return plan_update(request, request.resources).write()
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Update:
 
     Attributes
     ----------
-    asked : AlignOptions
+    request : AlignOptions
         What the run was asked, with the new files.
     output : OutputRequest
     table : Table
@@ -152,7 +152,7 @@ class Update:
     manifests : list of Manifest
     """
 
-    asked: AlignOptions
+    request: AlignOptions
     output: OutputRequest
     table: Table
     plan: AlignmentPlan
@@ -180,12 +180,12 @@ class Update:
         return Updated(self.output.path, self.pairs, self.new_pairs)
 
 
-def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
+def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     """Read what a run was asked, and plan a run of all sequences.
 
     Parameters
     ----------
-    asked : UpdateOptions
+    request : UpdateOptions
     resources : Resources
 
     Raises
@@ -193,14 +193,14 @@ def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
     PartsError, FormatError, OutputError, FastaError, AlphabetError
         See `update`.
     """
-    manifests = read_manifests(asked.parts)
-    _refuse_what_is_read(asked)
-    before = _recorded_request(asked.parts, manifests)
-    align = _with_new(before, asked, manifests[0])
+    manifests = read_manifests(request.parts)
+    _refuse_what_is_read(request)
+    before = _recorded_request(request.parts, manifests)
+    align = _with_new(before, request, manifests[0])
     check_files(align)
     table = table_of(align)
     output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
-    folder, suffix = asked.parts, table.writer_type.suffixes[0]
+    folder, suffix = request.parts, table.writer_type.suffixes[0]
     check_parts(folder, manifests, suffix)
     run = replace(table.run_request(align, resources), shard=None)
     qualities = table.writer_type.shows_qualities
@@ -226,11 +226,11 @@ def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
     return Update(align, output, table, plan, len(old.job.queries), parts, manifests)
 
 
-def _refuse_what_is_read(asked: UpdateOptions) -> None:
+def _refuse_what_is_read(request: UpdateOptions) -> None:
     """Refuse to write over the run that is read, or among its parts."""
-    if os.path.isdir(asked.output) and os.path.samefile(asked.output, asked.parts):
-        raise FormatError(f"'{asked.output}' is the run that is read; choose another output")
-    refuse_inputs(asked.output, [*map(str, Path(asked.parts).glob("part-*")), *asked.new])
+    if os.path.isdir(request.output) and os.path.samefile(request.output, request.parts):
+        raise FormatError(f"'{request.output}' is the run that is read; choose another output")
+    refuse_inputs(request.output, [*map(str, Path(request.parts).glob("part-*")), *request.new])
 
 
 def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
@@ -266,22 +266,22 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
     return before
 
 
-def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> AlignOptions:
+def _with_new(before: AlignOptions, request: UpdateOptions, first: Manifest) -> AlignOptions:
     """Return what a run of all sequences is asked, with what this command says of how and where."""
     how = {
-        one.option.name: one.value(asked) for one in slots_of(UpdateOptions) if one.option.is_how
+        one.option.name: one.value(request) for one in slots_of(UpdateOptions) if one.option.is_how
     }
     command = first.command
     for name in ("--shard", "-o", "--output"):
         command = without_option(command, name, values=1)
-    also = [word for path in asked.new for word in ("--also", path)]
-    made = {**how, "format": first.format, "also": (*before.reading.also, *asked.new)}
-    if asked.output.endswith(os.sep):
-        folder = asked.output.rstrip(os.sep)
+    also = [word for path in request.new for word in ("--also", path)]
+    made = {**how, "format": first.format, "also": (*before.reading.also, *request.new)}
+    if request.output.endswith(os.sep):
+        folder = request.output.rstrip(os.sep)
         given = [*command, *also, "-o", folder, "--shard", "1/1"]
         made |= {"shard": (1, 1), "output": folder, "command_line": tuple(given)}
-    elif asked.output != "-":
-        check_parts_ending(asked.output, first.format)
+    elif request.output != "-":
+        check_parts_ending(request.output, first.format)
     return changed(before, **made)
 
 
@@ -293,16 +293,16 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     FormatError
         The message names ``--search-space``.
     """
-    asked = plan.request
+    request = plan.request
     shown = table.shows_statistics or table.writer_type.shows_statistics
-    shown = shown or asked.max_evalue is not None or asked.ranks_by_statistics
+    shown = shown or request.max_evalue is not None or request.ranks_by_statistics
     if not shown or plan.significance is None or old.significance is None:
         return
     found = [
         {
             key: value
             for key, value in statistics_by_name(one, plan.job.scoring).items()
-            if asked.searched.cells is None or not key.startswith("database")
+            if request.searched.cells is None or not key.startswith("database")
         }
         for one in (old.significance, plan.significance)
     ]
@@ -469,7 +469,7 @@ def _align(
             output=output,
             significance=update.plan.significance,
             confidence=confidence_of(
-                update.table, update.plan.request, update.asked.resources.device, job
+                update.table, update.plan.request, update.request.resources.device, job
             ),
             shown=update.table.shown,
         ) as writer,

@@ -125,34 +125,36 @@ def verify(
     """
     call = Call(verify, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     named = columns if isinstance(columns, str) else ",".join(columns)
-    asked = call.request(
+    request = call.request(
         VerifyOptions, mode=mode, alignments=os.fspath(alignments), input="", columns=named
     )
     problem = read_problem(call.problem_request)
-    has_mode = asked.has_mode or isinstance(scoring, Scoring)
-    return _carry_out(plan_verification(asked, problem, call.resources, has_mode), asked, progress)
+    has_mode = request.has_mode or isinstance(scoring, Scoring)
+    return _carry_out(
+        plan_verification(request, problem, call.resources, has_mode), request, progress
+    )
 
 
 def plan_verification(
-    asked: VerifyOptions, problem: Problem, resources: Resources, has_mode: bool
+    request: VerifyOptions, problem: Problem, resources: Resources, has_mode: bool
 ) -> VerifyJob:
     """Plan what is checked of the records of a file; `has_mode`: the mode is not any."""
-    problem = mask_problem(problem, asked.scored_mask)
+    problem = mask_problem(problem, request.scored_mask)
     return VerifyJob(
-        asked.alignments,
+        request.alignments,
         problem.queries,
         problem.targets,
         problem.scoring,
-        format=asked.read_as,
-        columns=tuple(asked.columns.replace(",", " ").split()),
+        format=request.read_as,
+        columns=tuple(request.columns.replace(",", " ").split()),
         mode=problem.scoring.mode if has_mode else None,
-        scores=not asked.ignore_scores,
-        optimal=asked.optimal,
+        scores=not request.ignore_scores,
+        optimal=request.optimal,
         resources=resources,
     )
 
 
-def _carry_out(job: VerifyJob, asked: VerifyOptions, progress: Progress) -> Verification:
+def _carry_out(job: VerifyJob, request: VerifyOptions, progress: Progress) -> Verification:
     said: list[str] = []
     lines = []
     with (
@@ -162,7 +164,7 @@ def _carry_out(job: VerifyJob, asked: VerifyOptions, progress: Progress) -> Veri
         done = 0
         for checked in results:
             said += checked.messages(_MOST_MESSAGES - len(said))
-            lines.append((checked.suspicious() if asked.illegal else checked).lines(job.scoring))
+            lines.append((checked.suspicious() if request.illegal else checked).lines(job.scoring))
             meter.update(job.reader.position - done)
             done = job.reader.position
     return Verification(

@@ -23,8 +23,8 @@ from pairalign.alignments.alignment_records import (
     SetNames,
     describe_fault,
 )
-from pairalign.alignments.findings import format_findings
 from pairalign.alignments.tie_counts import TieCounter
+from pairalign.alignments.verify_report import format_findings
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled

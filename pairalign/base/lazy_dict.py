@@ -8,7 +8,7 @@ from typing import TypeVar
 _Value = TypeVar("_Value")
 
 
-class LateMapping(Mapping[str, _Value]):
+class LazyDict(Mapping[str, _Value]):
     """Names and what they stand for, each found once, when it is first looked up.
 
     Parameters

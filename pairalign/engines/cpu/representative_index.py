@@ -1,7 +1,7 @@
 """Candidates of greedy clusters among the representatives: by their seeds, or in lanes of vectors.
 
-The sources, with the proofs of what they say of identities, are ``cpu/index/growing_index.h`` and
-``cpu/index/lane_index.h``.
+The sources, with the proofs of what they say of identities, are
+``cpu/index/representative_index.h`` and ``cpu/index/lane_index.h``.
 
 References
 ----------
@@ -173,7 +173,7 @@ class Representatives:
         self.close()
 
 
-def open_growing_index(pair_filter: int, residues: int = 0) -> Representatives | None:
+def open_representative_index(pair_filter: int, residues: int = 0) -> Representatives | None:
     """Return an index of seeds; None where it is of no use.
 
     Parameters

@@ -1,7 +1,7 @@
 // Finding the candidates of greedy clusters. The ctypes declarations are in
-// pairalign/engines/cpu/growing_index.py.
+// pairalign/engines/cpu/representative_index.py.
 
-#include "growing_index.h"
+#include "representative_index.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,7 +27,7 @@ bool is_unambiguous(const uint8_t* codes, int32_t length, int32_t unambiguous) {
 // Finds the candidates of one column after the other.
 class GrowingFinder {
 public:
-    explicit GrowingFinder(const pairalign_growing_index& index)
+    explicit GrowingFinder(const pairalign_representative_index& index)
         : index_(index),
           rule_(seed_rule(index.filter->thresholds)),
           bounds_(*index.filter, index.longest),
@@ -209,7 +209,7 @@ private:
         return mismatches;
     }
 
-    const pairalign_growing_index& index_;
+    const pairalign_representative_index& index_;
     pairalign_best_rows best_{};
     int32_t least_row_ = 0;
     SeedRule rule_;
@@ -245,7 +245,8 @@ WithoutGaps::WithoutGaps(const pairalign_filter& filter) {
 
 using namespace pairalign;
 
-pairalign_growing_index::pairalign_growing_index(const pairalign_filter* of, const SeedShape& seeds)
+pairalign_representative_index::pairalign_representative_index(const pairalign_filter* of,
+                                                               const SeedShape& seeds)
     : filter(of), shape(seeds), counts(count_words(of->rows, seeds)), without_gaps(*of) {
     const FilteredSet& set = filter->rows;
     int64_t entries_at_most = 0;
@@ -262,7 +263,7 @@ pairalign_growing_index::pairalign_growing_index(const pairalign_filter* of, con
     residues.assign(MARGIN, ROW_MARGIN);
 }
 
-void pairalign_growing_index::add_one(int32_t row, SeedChooser& chooser) {
+void pairalign_representative_index::add_one(int32_t row, SeedChooser& chooser) {
     const uint8_t* codes = filter->rows.codes(row);
     const int32_t length = filter->rows.length(row);
     starts[static_cast<size_t>(row)] = static_cast<int64_t>(residues.size());
@@ -293,17 +294,17 @@ void pairalign_growing_index::add_one(int32_t row, SeedChooser& chooser) {
     }
 }
 
-void pairalign_growing_index::add(const int32_t* rows, int32_t count) {
+void pairalign_representative_index::add(const int32_t* rows, int32_t count) {
     SeedChooser chooser(shape, counts);
     for (int32_t k = 0; k < count; k++) add_one(rows[k], chooser);
 }
 
-void pairalign_growing_index::drop(const int32_t* rows, int32_t count) {
+void pairalign_representative_index::drop(const int32_t* rows, int32_t count) {
     for (int32_t k = 0; k < count; k++) starts[static_cast<size_t>(rows[k])] = -1;
 }
 
-int64_t pairalign_growing_index::find(int32_t first, int32_t stop, int32_t least_row,
-                                      const pairalign_best_rows& best) {
+int64_t pairalign_representative_index::find(int32_t first, int32_t stop, int32_t least_row,
+                                             const pairalign_best_rows& best) {
     const int32_t threads = std::max(1, std::min(filter->threads, (stop - first) / 16));
     auto finders = std::move(finders_);  // one that ran out of memory is not used again
     while (finders.size() < static_cast<size_t>(threads))
@@ -317,7 +318,7 @@ int64_t pairalign_growing_index::find(int32_t first, int32_t stop, int32_t least
     return found;
 }
 
-pairalign_growing_index::~pairalign_growing_index() = default;
+pairalign_representative_index::~pairalign_representative_index() = default;
 
 PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_filter* filter,
                                                                 int32_t residues) {
@@ -328,12 +329,12 @@ PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_
         ChosenShape chosen = choose_shape(*filter);
         if (residues > 0) chosen.shape.residues = residues;
         else if (chosen.cost > MOST_COST) return nullptr;
-        return std::make_unique<pairalign_growing_index>(filter, chosen.shape).release();
+        return std::make_unique<pairalign_representative_index>(filter, chosen.shape).release();
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
 }
 
 PAIRALIGN_API int32_t pairalign_growing_residues(const pairalign_representatives* index) {
-    return static_cast<const pairalign_growing_index*>(index)->shape.residues;
+    return static_cast<const pairalign_representative_index*>(index)->shape.residues;
 }

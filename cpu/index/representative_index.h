@@ -62,7 +62,7 @@ private:
 
 }  // namespace pairalign
 
-struct pairalign_growing_index : pairalign_representatives {
+struct pairalign_representative_index : pairalign_representatives {
     // A seed of a row, and the entry of the same bucket before it.
     struct Entry {
         uint32_t check;
@@ -84,8 +84,8 @@ struct pairalign_growing_index : pairalign_representatives {
     int32_t longest = 0;
     pairalign::WithoutGaps without_gaps;
 
-    pairalign_growing_index(const pairalign_filter* of, const pairalign::SeedShape& seeds);
-    ~pairalign_growing_index() override;
+    pairalign_representative_index(const pairalign_filter* of, const pairalign::SeedShape& seeds);
+    ~pairalign_representative_index() override;
     void add(const int32_t* rows, int32_t count) override;
     void drop(const int32_t* rows, int32_t count) override;
     int64_t find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best) override;
