@@ -216,10 +216,10 @@ def cluster(
     ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
     ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
     ... }
-    >>> found = pairalign.cluster(globins, min_identity="90%")
-    >>> list(found)
+    >>> clusters = pairalign.cluster(globins, min_identity="90%")
+    >>> list(clusters)
     [['HBZ'], ['HBB', 'HBD']]
-    >>> found.labels.tolist()
+    >>> clusters.labels.tolist()
     [1, 1, 0]
     """
     if mode is None and options.get("max_evalue") is not None and not isinstance(scoring, Scoring):
@@ -235,10 +235,10 @@ def cluster(
 
 
 def _as_labels(extend: npt.ArrayLike) -> Int32s:
-    found = np.asarray(extend)
-    if found.dtype.kind not in "iu" and found.size:
-        raise TypeError(f"extend: found an array of {found.dtype}, expected whole numbers")
-    return found.astype(np.int32)
+    labels = np.asarray(extend)
+    if labels.dtype.kind not in "iu" and labels.size:
+        raise TypeError(f"extend: found an array of {labels.dtype}, expected whole numbers")
+    return labels.astype(np.int32)
 
 
 def _known(labels: Int32s, order: Int32s) -> Int32s:
@@ -259,14 +259,14 @@ def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s | None:
 
 
 def _of_input(
-    found: Alignments, sequences: SequenceSet, order: Int32s
+    alignments: Alignments, sequences: SequenceSet, order: Int32s
 ) -> alignments_result.Alignments:
     """Return alignments of the sequences in canonical order as results of those as read."""
     of_input = replace(
-        found,
+        alignments,
         queries=sequences,
         targets=sequences,
-        query=order[found.query],
-        target=order[found.target],
+        query=order[alignments.query],
+        target=order[alignments.target],
     )
     return alignments_result.Alignments.of(of_input)

@@ -124,8 +124,10 @@ class ClusterWork:
         may_stand_alone[groups[self._passing_with_copies(groups)]] = False
         self.steps = _with_copies(work.steps, len(groups), len(firsts))
         self.devices = work.devices or self.devices
-        found: Int32s = firsts[leaders][groups]
-        return np.where(may_stand_alone[groups], np.arange(len(groups), dtype=np.int32), found)
+        leaders_of_all: Int32s = firsts[leaders][groups]
+        return np.where(
+            may_stand_alone[groups], np.arange(len(groups), dtype=np.int32), leaders_of_all
+        )
 
     def _passing_with_copies(self, groups: Int32s) -> Int32s:
         """Return the first of all copies each that is similar enough to the next one."""
@@ -133,7 +135,7 @@ class ClusterWork:
         firsts = np.flatnonzero(is_second).astype(np.int32)
         resources = replace(self.resources, progress=False)
         passing = self._passing(self.thresholds, resources, pairs=PairList(firsts, firsts + 1))
-        return np.concatenate([found.query for found in passing] or [firsts[:0]])
+        return np.concatenate([alignments.query for alignments in passing] or [firsts[:0]])
 
     def _align_best_first(self) -> Int32s | None:
         """Cluster greedily with an index of the representatives; None where that is of no use."""
@@ -178,17 +180,17 @@ class ClusterWork:
 
     def _join_by_rank(self, ranks: Int32s, kept: list[Alignments] | None) -> Int32s:
         """Cluster greedily in an order of its own: pairs that pass are held and sorted by it."""
-        held: list[tuple[Int32s, Int32s, Int64s, Int64s]] = []
+        edges: list[tuple[Int32s, Int32s, Int64s, Int64s]] = []
         for passing in self._passing(self.thresholds, self.resources):
             ends = ranks[passing.query], ranks[passing.target]
-            held.append(
+            edges.append(
                 (np.minimum(*ends), np.maximum(*ends), *self.thresholds.count_identity(passing))
             )
             if kept is not None:
                 kept.append(passing.without(cigar=True))
         clustering = GreedyLinkage(len(ranks))
-        if held:
-            first, second, parts, wholes = map(np.concatenate, zip(*held, strict=True))
+        if edges:
+            first, second, parts, wholes = map(np.concatenate, zip(*edges, strict=True))
             order = np.argsort(first, kind="stable")
             clustering.add(first[order], second[order], parts[order], wholes[order])
         places = np.argsort(ranks).astype(np.int32)
@@ -199,11 +201,13 @@ class ClusterWork:
         count = len(self.sequences)
         resources = self._resources_beside(_TRIANGLE_PAIR_BYTES)
         condensed = np.full(number_of_pairs(count), _TOO_FAR, np.float32)
-        for found in self._passing(self.thresholds, resources):
-            parts, wholes = self.thresholds.count_identity(found)
-            place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
+        for alignments in self._passing(self.thresholds, resources):
+            parts, wholes = self.thresholds.count_identity(alignments)
+            place_in_triangle(
+                alignments.query, alignments.target, 1 - parts / wholes, count, condensed
+            )
             if kept is not None:
-                kept.append(found.without(cigar=True))
+                kept.append(alignments.without(cigar=True))
         tree = join_closest(condensed, np.arange(count, dtype=np.int32), "complete")
         return cut_tree(tree, 1.0)
 
@@ -213,13 +217,15 @@ class ClusterWork:
         resources = self._resources_beside(_AVERAGE_PAIR_BYTES)
         apart, columns = np.ones((2, number_of_pairs(count)), np.int32)
         starts = np.array([first_place(row, count) for row in range(count)])
-        for found in self._passing(replace(self.thresholds, min_identity=Fraction(0)), resources):
-            parts, wholes = self.thresholds.count_identity(found)
-            places = starts[found.query] + found.target - found.query - 1
+        for alignments in self._passing(
+            replace(self.thresholds, min_identity=Fraction(0)), resources
+        ):
+            parts, wholes = self.thresholds.count_identity(alignments)
+            places = starts[alignments.query] + alignments.target - alignments.query - 1
             columns[places] = np.maximum(wholes, 1)  # nothing is aligned: an identity of 0
             apart[places] = columns[places] - parts
             if kept is not None:
-                passing = found.take(self.thresholds.passing(found))
+                passing = alignments.take(self.thresholds.passing(alignments))
                 kept.append(passing.without(cigar=True))
         return average_clusters(apart, columns, count, 1 - self.thresholds.min_identity)
 
@@ -264,10 +270,10 @@ class ClusterWork:
         """Return the sequence of each cluster with the highest mean identity with the others."""
         sums = np.zeros(len(labels))
         for pairs in pairs_within(labels, _LISTED_PAIRS):
-            for found in self._align_list(pairs, self._detail):
-                parts, wholes = self.thresholds.count_identity(found)
-                np.add.at(sums, found.query, parts / wholes)
-                np.add.at(sums, found.target, parts / wholes)
+            for alignments in self._align_list(pairs, self._detail):
+                parts, wholes = self.thresholds.count_identity(alignments)
+                np.add.at(sums, alignments.query, parts / wholes)
+                np.add.at(sums, alignments.target, parts / wholes)
         best = np.lexsort((np.arange(len(labels)), -np.round(sums, _MEDOID_PLACES), labels))
         return best[np.searchsorted(labels[best], np.arange(len(first)))].astype(np.int32)
 
@@ -277,8 +283,8 @@ class ClusterWork:
         if not len(members):
             return _no_pairs(self.sequences, self.scoring, Detail.CIGAR)
         pairs = PairList(members.astype(np.int32), representatives[members].astype(np.int32))
-        found = concatenate(list(self._align_list(pairs, Detail.CIGAR)))
-        return exchange(found, representatives[found.query] == found.query)
+        alignments = concatenate(list(self._align_list(pairs, Detail.CIGAR)))
+        return exchange(alignments, representatives[alignments.query] == alignments.query)
 
     def _align_list(self, pairs: PairList, detail: Detail) -> Iterator[Alignments]:
         """Align some pairs, with the shorter one of each as target."""
@@ -317,9 +323,9 @@ def _edges_of(labels: Int32s) -> tuple[Int32s, Int32s]:
 def _new_pairs(is_new: Mask) -> PairList:
     """Return the pairs that have a new sequence, the lower place first."""
     count, new = len(is_new), np.flatnonzero(is_new).astype(np.int32)
-    one, other = np.repeat(new, count), np.tile(np.arange(count, dtype=np.int32), len(new))
-    wanted = (one != other) & (~is_new[other] | (one < other))
-    return PairList(np.minimum(one, other)[wanted], np.maximum(one, other)[wanted])
+    first, second = np.repeat(new, count), np.tile(np.arange(count, dtype=np.int32), len(new))
+    kept = (first != second) & (~is_new[second] | (first < second))
+    return PairList(np.minimum(first, second)[kept], np.maximum(first, second)[kept])
 
 
 def _no_pairs(

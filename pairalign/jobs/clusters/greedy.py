@@ -136,27 +136,27 @@ class GreedyClustering:
         index, leaders = self._index, self._clusters.leaders()
         step = max(1, int(_MOST_CANDIDATES / (1 + self._share * self._representatives)))
         for start in range(first, stop, step):
-            found = self._find(start, min(start + step, stop), 0)
+            candidates = self._find(start, min(start + step, stop), 0)
             pairs = step * max(1, self._representatives)
-            self._share = max(self._share, len(found) / pairs)
-            self._align_best(found)
+            self._share = max(self._share, len(candidates) / pairs)
+            self._align_best(candidates)
         untaken = np.arange(first, stop, dtype=np.int32)
         untaken = untaken[leaders[first:stop] == untaken]
         index.add(untaken)
-        found = self._find(first, stop, first)
-        among = leaders[found.columns] == found.columns
-        some = found.take(among)
+        candidates = self._find(first, stop, first)
+        among = leaders[candidates.columns] == candidates.columns
+        some = candidates.take(among)
         self._clusters.add(*self._align(some.take(np.argsort(some.rows, kind="stable"))))
         dropped = untaken[leaders[untaken] != untaken]
         index.drop(dropped)
         self._representatives += len(untaken) - len(dropped)
-        self._align_best(found.take(~among & (leaders[found.rows] == found.rows)))
+        self._align_best(candidates.take(~among & (leaders[candidates.rows] == candidates.rows)))
 
     def _find(self, first: int, stop: int, least_row: int) -> Candidates:
         clusters = self._clusters
-        found = self._index.find(first, stop, least_row, clusters.best, clusters.leaders())
-        self.steps.common += len(found)
-        return found
+        candidates = self._index.find(first, stop, least_row, clusters.best, clusters.leaders())
+        self.steps.common += len(candidates)
+        return candidates
 
     def _align_best(self, left: Candidates) -> None:
         """Align candidates with representatives, the best first, until none can be better."""
@@ -174,20 +174,24 @@ class GreedyClustering:
 
     def _align(self, some: Candidates) -> tuple[Int32s, Int32s, Int64s, Int64s]:
         """Return rows, columns, parts and wholes of those that pass, in the same order of rows."""
-        known = some.take(some.are_known)
-        found = [(known.rows, known.columns, known.parts, known.wholes)]
-        unknown = some.take(~some.are_known)
+        known_pairs = some.take(some.are_known)
+        edges = [(known_pairs.rows, known_pairs.columns, known_pairs.parts, known_pairs.wholes)]
+        unknown_pairs = some.take(~some.are_known)
         self.steps.beatable += len(some)
-        self.steps.known += len(known)
-        self.steps.scoring += len(unknown)
-        for aligned, numbers in self._align_chunks(unknown):
+        self.steps.known += len(known_pairs)
+        self.steps.scoring += len(unknown_pairs)
+        for aligned, numbers in self._align_chunks(unknown_pairs):
             which = self.thresholds.passing(aligned)
             self.steps.passing += len(which)
             identities = self.thresholds.count_identity(aligned.take(which))
-            found.append(
-                (unknown.rows[numbers[which]], unknown.columns[numbers[which]], *identities)
+            edges.append(
+                (
+                    unknown_pairs.rows[numbers[which]],
+                    unknown_pairs.columns[numbers[which]],
+                    *identities,
+                )
             )
-        rows, columns, parts, wholes = map(np.concatenate, zip(*found, strict=True))
+        rows, columns, parts, wholes = map(np.concatenate, zip(*edges, strict=True))
         order = np.argsort(rows, kind="stable")
         return rows[order], columns[order], parts[order], wholes[order]
 

@@ -50,7 +50,7 @@ def measure_circular(
     check_words(sequences.names, sequences.source)
     count, best = len(sequences), 0
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)
-    own = self_scores(sequences, problem.scoring)
+    own_scores = self_scores(sequences, problem.scoring)
     rows, columns = np.triu_indices(count, 1)
     pairs = sequences.order[rows], sequences.order[columns]
     needed = measure.detail_of(problem)
@@ -60,14 +60,14 @@ def measure_circular(
         for part in align_circular(
             problem, *pairs, both_strands=both_strands, detail=detail, resources=resources
         ):
-            found, stop = part.found, done + len(part.reversed)
-            query, target = (one[done:stop] for one in pairs)
-            shown = found
+            alignments, stop = part.found, done + len(part.reversed)
+            query, target = (side[done:stop] for side in pairs)
+            shown = alignments
             if needed < Detail.CIGAR:  # a rotation is as long, and scores as much
                 shown = replace(
-                    found, queries=sequences, targets=sequences, query=query, target=target
+                    alignments, queries=sequences, targets=sequences, query=query, target=target
                 )
-            values = measure.compute(shown, own)
+            values = measure.compute(shown, own_scores)
             ends = np.minimum(query, target), np.maximum(query, target)
             place_in_triangle(*ends, values, count, condensed)
             meter.update(stop - done)

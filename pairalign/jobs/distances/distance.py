@@ -308,20 +308,20 @@ def distance(
     call = Call(
         distance, options, sequences, targets, scoring=scoring, mode=mode, progress=progress
     )
-    own: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "targets": targets,
         "extend": extend,
         "group_by": group_by,
         "v_genes": v_genes,
     }
-    request = call.request(DistanceRequest, **own)
+    request = call.request(DistanceRequest, **arguments)
     if sparse not in (None, request.has_limit):
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = call.resources
-    found: DistanceMatrix | RectangularDistances
+    distances: DistanceMatrix | RectangularDistances
     if group_by is not None:
-        found = _measure_grouped(request, call.problem_request, resources)
-        return found.similarities() if request.similarity else found
+        distances = _measure_grouped(request, call.problem_request, resources)
+        return distances.similarities() if request.similarity else distances
     if request.is_of_receptors:
         problem = read_receptor_problem(call.problem_request, v_genes)
         if isinstance(problem.queries, ReceptorSet) and problem.queries.remark:
@@ -336,27 +336,27 @@ def distance(
         warnings.warn(message, stacklevel=2)
     if request.circular:
         both = request.strand == "both"
-        found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
+        distances, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
         run = plan_distances(request, problem, RunRequest(resources=resources))
-        found = measure_run(run, chosen, extend)
-    return found.similarities() if request.similarity else found
+        distances = measure_run(run, chosen, extend)
+    return distances.similarities() if request.similarity else distances
 
 
 def _measure_grouped(
     request: DistanceRequest,
-    wanted: ProblemRequest,
+    problem_request: ProblemRequest,
     resources: Resources,
 ) -> GroupDistances:
     """Read the groups, and measure how far apart they are."""
-    sequences = wanted.sequences
+    sequences = problem_request.sequences
     if request.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
-        reading = replace(wanted.reading, also=(*others, *wanted.reading.also))
+        reading = replace(problem_request.reading, also=(*others, *problem_request.reading.also))
         if reading.on_duplicate == ON_DUPLICATE[0]:
             reading = replace(reading, on_duplicate=BY_FILE_RULES.on_duplicate)
-        wanted = replace(wanted, sequences=first, reading=reading)
-    problem = read_problem(wanted)
+        problem_request = replace(problem_request, sequences=first, reading=reading)
+    problem = read_problem(problem_request)
     groups = find_groups(request.group_by, problem.queries)
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=3)
@@ -412,10 +412,10 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
     own_scores = own_scores_of(run.problem)
     distances = np.empty(run.problem.pairs, np.float32)
 
-    def place(found: Alignments) -> None:
+    def place(alignments: Alignments) -> None:
         filled.result()
-        for start in range(0, len(found), _PART_PAIRS):
-            part = found[start : start + _PART_PAIRS]
+        for start in range(0, len(alignments), _PART_PAIRS):
+            part = alignments[start : start + _PART_PAIRS]
             values = measure.compute(part, own_scores)
             if others is None:
                 place_in_triangle(part.query, part.target, values, count, distances)
@@ -429,15 +429,15 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
 
 
 def _place_known(
-    known: distance_matrix.DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]
+    matrix: distance_matrix.DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]
 ) -> None:
     """Put distances of the first sequences into the triangle of all."""
-    first = len(known)
-    start = taken = 0
+    first = len(matrix)
+    start = place = 0
     for row in range(first - 1):
         length = first - 1 - row
-        condensed[start : start + length] = known.condensed[taken : taken + length]
-        taken += length
+        condensed[start : start + length] = matrix.condensed[place : place + length]
+        place += length
         start += count - 1 - row
 
 
@@ -459,8 +459,10 @@ def measure_in_order(
     """
     own_scores = own_scores_of(run.problem)
     with run.open() as results:
-        for found in results:
-            parts = (found[at : at + _PART_PAIRS] for at in range(0, len(found), _PART_PAIRS))
+        for alignments in results:
+            parts = (
+                alignments[at : at + _PART_PAIRS] for at in range(0, len(alignments), _PART_PAIRS)
+            )
             values = [measure.compute(part, own_scores).astype(np.float32) for part in parts]
-            del found
+            del alignments
             yield np.concatenate([np.empty(0, np.float32), *values])

@@ -86,15 +86,17 @@ class DistinctRun:
             np.take(values, groups[index + 1 :], out=place, mode="clip")
         return distances
 
-    def _row(self, found: Floats, group: int) -> Floats:
+    def _row(self, distances: Floats, group: int) -> Floats:
         """Return the distances of a group's sequence to one of each group."""
         groups = self.rows
-        held, distinct = len(groups.firsts) + len(groups.seconds), len(groups.firsts)
-        row, start = np.empty(distinct, np.float32), first_place(group, held)
-        row[:group] = found[lower_places(group, held)]
-        row[group + 1 :] = found[start : start + distinct - 1 - group]
+        count, distinct = len(groups.firsts) + len(groups.seconds), len(groups.firsts)
+        row, start = np.empty(distinct, np.float32), first_place(group, count)
+        row[:group] = distances[lower_places(group, count)]
+        row[group + 1 :] = distances[start : start + distinct - 1 - group]
         second = np.searchsorted(groups.numbers[groups.seconds], group)
-        row[group] = found[min(start + distinct - 1 - group + second, len(found) - 1)]  # if any
+        row[group] = distances[
+            min(start + distinct - 1 - group + second, len(distances) - 1)
+        ]  # if any
         return row
 
 

@@ -122,9 +122,9 @@ def measure_genomes(
         sets = sequences.reordered(ours), sequences.reordered(others)
         job = plan_alignment(options, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
-            found = list(results)
-        if found:
-            both = concatenate(found)
+            batches = list(results)
+        if batches:
+            both = concatenate(batches)
             ends = ranks[ours[both.query]], ranks[others[both.target]]
             _count(counts, group, groups.labels[others], both, ends)
         aligned = aligned.and_of(job)
@@ -132,7 +132,7 @@ def measure_genomes(
 
 
 def _count(
-    counts: Int64s, group: int, labels: Int32s, found: Alignments, ranks: tuple[Int32s, Int32s]
+    counts: Int64s, group: int, labels: Int32s, alignments: Alignments, ranks: tuple[Int32s, Int32s]
 ) -> None:
     """Count the residues of a genome that are aligned with each later one, and theirs.
 
@@ -140,12 +140,12 @@ def _count(
     these comes first, the same residues count.
     """
     low, high = np.minimum(*ranks), np.maximum(*ranks)
-    order = np.lexsort((high, low, -found.raw_score.astype(np.int64)))
-    other = labels[found.target]
+    order = np.lexsort((high, low, -alignments.raw_score.astype(np.int64)))
+    other = labels[alignments.target]
     for later in np.unique(other).tolist():
         sides = _Covered(), _Covered()
         for index in order[other[order] == later].tolist():
-            for side, residues in zip(sides, _residues(found, index), strict=True):
+            for side, residues in zip(sides, _residues(alignments, index), strict=True):
                 side.add(*residues)
         for side, ends in zip(sides, ((group, later), (later, group)), strict=True):
             counts[0][ends], counts[1][ends] = side.aligned, side.matched
@@ -168,19 +168,19 @@ class _Covered:
 
 
 def _residues(
-    found: Alignments, index: int
+    alignments: Alignments, index: int
 ) -> Iterator[tuple[int, int, int, npt.NDArray[np.bool_]]]:
     """Yield of both records: index, length, start of the span, which residues of it match."""
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
-    assert found.query_start is not None
-    assert found.target_start is not None
-    runs = found.cigar[found.cigar_offsets[index] : found.cigar_offsets[index + 1]]
+    assert alignments.cigar is not None
+    assert alignments.cigar_offsets is not None
+    assert alignments.query_start is not None
+    assert alignments.target_start is not None
+    runs = alignments.cigar[alignments.cigar_offsets[index] : alignments.cigar_offsets[index + 1]]
     operations, lengths = runs & 15, runs >> 4
-    turned = found.strand is not None and found.strand[index] < 0
+    turned = alignments.strand is not None and alignments.strand[index] < 0
     for ends, starts, sets, gap in (
-        (found.query, found.query_start, found.queries, _DELETION),
-        (found.target, found.target_start, found.targets, _INSERTION),
+        (alignments.query, alignments.query_start, alignments.queries, _DELETION),
+        (alignments.target, alignments.target_start, alignments.targets, _INSERTION),
     ):
         kept = operations != gap
         are_matched = np.repeat(operations[kept] == _MATCH, lengths[kept])
@@ -194,14 +194,14 @@ def _distances(measure: str, groups: Groups, lengths: Int32s, counts: Int64s) ->
     count = len(groups.names)
     residues = np.bincount(groups.labels, lengths, count)
     first, second = np.triu_indices(count, 1)
-    one, other = counts[:, first, second], counts[:, second, first]
-    aligned, matched = one + other
+    query_counts, target_counts = counts[:, first, second], counts[:, second, first]
+    aligned, matched = query_counts + target_counts
     ani = np.divide(matched, aligned, out=np.zeros(len(matched)), where=aligned > 0)
     columns = {
         "ani": ani,
         "tani": matched / (residues[first] + residues[second]),
-        "query_coverage": one[0] / residues[first],
-        "target_coverage": other[0] / residues[second],
+        "query_coverage": query_counts[0] / residues[first],
+        "target_coverage": target_counts[0] / residues[second],
     }
     sizes = np.bincount(groups.labels, minlength=count).astype(np.int64)
     distances = (1 - columns[measure]).astype(np.float32)

@@ -59,7 +59,7 @@ def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
         groups = _numbered(list(sequences.names))
     elif group_by == BY_PREFIX:
         said = [Membership(name, _prefix(name, sequences), None, 0) for name in sequences.names]
-        groups = _numbered([one.group for one in said])
+        groups = _numbered([membership.group for membership in said])
     else:
         groups = _by_table(os.fspath(group_by), sequences)
     alone = np.flatnonzero(groups.labels < 0)

@@ -187,8 +187,8 @@ def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None
 def check_count(count: int, source: str) -> None:
     """Raise DistanceError for fewer sequences than the programs align along a tree."""
     if count < 3:
-        found = f"{count} sequence{'' if count == 1 else 's'}"
-        raise DistanceError(f"{source}: {found}, a guide tree needs at least 3")
+        text = f"{count} sequence{'' if count == 1 else 's'}"
+        raise DistanceError(f"{source}: {text}, a guide tree needs at least 3")
 
 
 def check_method(method: str) -> None:
@@ -236,10 +236,10 @@ def _join_neighbours(matrix: DistanceMatrix, leaves: list[int]) -> Parts:
     }
     neighbours: list[list[tuple[int, float]]] = [[] for _ in range(2 * count)]
     for node in joined.postorder(include_self=False):
-        one, other = numbers[id(node)], numbers[id(node.parent)]
+        child, parent = numbers[id(node)], numbers[id(node.parent)]
         length = max(float(node.length or 0), 0.0)
-        neighbours[one].append((other, length))
-        neighbours[other].append((one, length))
+        neighbours[child].append((parent, length))
+        neighbours[parent].append((child, length))
     return _root_at_midpoint(neighbours, leaves, count)
 
 

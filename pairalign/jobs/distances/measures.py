@@ -79,7 +79,9 @@ class Measure:
 
     def detail_of(self, problem: Problem) -> Detail:
         """Return what an engine must compute of a problem: CIGARs to leave columns out."""
-        ambiguous = self.of_unambiguous and any(_ambiguous_of(one).any() for one in problem.sets)
+        ambiguous = self.of_unambiguous and any(
+            _ambiguous_of(sequences).any() for sequences in problem.sets
+        )
         return Detail.CIGAR if ambiguous else self.detail
 
     @property
@@ -114,9 +116,9 @@ def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:
 def check_sets(problem: Problem) -> None:
     """Raise DistanceError for sets, of one or two, whose names a matrix cannot have."""
     least = 2 if problem.is_one_set else 1
-    for one in problem.sets:
-        check_names(one.names, one.source, least)
-        check_words(one.names, one.source)
+    for sequences in problem.sets:
+        check_names(sequences.names, sequences.source, least)
+        check_words(sequences.names, sequences.source)
 
 
 def ambiguous_message(measure: Measure, problem: Problem) -> str | None:
@@ -124,7 +126,10 @@ def ambiguous_message(measure: Measure, problem: Problem) -> str | None:
     if measure.of_unambiguous or measure.name in RECEPTOR_MEASURES or measure.name == "kimura-2p":
         return None
     sets = problem.sets
-    many = sum(int((_ambiguous_of(one) > _MANY_AMBIGUOUS * one.lengths).sum()) for one in sets)
+    many = sum(
+        int((_ambiguous_of(sequences) > _MANY_AMBIGUOUS * sequences.lengths).sum())
+        for sequences in sets
+    )
     if not many:
         return None
     of_dna = problem.queries.alphabet == DNA
@@ -146,16 +151,16 @@ def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     BLOSUM and PAM matrices but X, and all unambiguous bases, are such residues. Stretches of X or N
     could score higher locally; they count as what they score.
     """
-    own = np.diagonal(scoring.matrix).astype(np.int64)
-    return np.add.reduceat(own[sequences.codes], sequences.offsets[:-1]).astype(np.float64)
+    diagonal = np.diagonal(scoring.matrix).astype(np.int64)
+    return np.add.reduceat(diagonal[sequences.codes], sequences.offsets[:-1]).astype(np.float64)
 
 
 def own_scores_of(problem: Problem) -> Doubles:
     """Return `self_scores` of the queries; then, of two sets, those of the targets."""
-    own = self_scores(problem.queries, problem.scoring)
+    scores = self_scores(problem.queries, problem.scoring)
     if problem.others is problem.queries:
-        return own
-    return np.concatenate((own, self_scores(problem.others, problem.scoring)))
+        return scores
+    return np.concatenate((scores, self_scores(problem.others, problem.scoring)))
 
 
 def _ambiguous_of(sequences: SequenceSet) -> npt.NDArray[np.int64]:
@@ -169,24 +174,24 @@ def _divide(part: Doubles, whole: Doubles) -> Doubles:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
-def _identity(alignments: Alignments, own: Doubles) -> Doubles:
+def _identity(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return find_differences("identity", alignments)
 
 
-def _identity_aligned(alignments: Alignments, own: Doubles) -> Doubles:
+def _identity_aligned(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return find_differences("identity-aligned", alignments)
 
 
-def _identity_unambiguous(alignments: Alignments, own: Doubles) -> Doubles:
+def _identity_unambiguous(alignments: Alignments, own_scores: Doubles) -> Doubles:
     if alignments.cigar is None:  # no residue is ambiguous: `Measure.detail_of`
-        return _identity_aligned(alignments, own)
+        return _identity_aligned(alignments, own_scores)
     assert alignments.matches is not None
     assert alignments.mismatches is not None
     columns = alignments.matches + alignments.mismatches - count_ambiguous(alignments)
     return 1 - _divide(alignments.matches.astype(np.float64), columns.astype(np.float64))
 
 
-def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
+def _identity_shorter(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return find_differences("identity-shorter", alignments)
 
 
@@ -197,17 +202,17 @@ def _minus_log(inside: Doubles) -> Doubles:
     return 0.0 - result  # 0 rather than -0 for the logarithm of 1
 
 
-def _kimura(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity_unambiguous(alignments, own)
+def _kimura(alignments: Alignments, own_scores: Doubles) -> Doubles:
+    p = _identity_unambiguous(alignments, own_scores)
     return np.minimum(_minus_log(1 - p - p * p / 5), SATURATED)
 
 
-def _jukes_cantor(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity_unambiguous(alignments, own)
+def _jukes_cantor(alignments: Alignments, own_scores: Doubles) -> Doubles:
+    p = _identity_unambiguous(alignments, own_scores)
     return np.minimum(0.75 * _minus_log(1 - 4 / 3 * p), SATURATED)
 
 
-def _kimura_2p(alignments: Alignments, own: Doubles) -> Doubles:
+def _kimura_2p(alignments: Alignments, own_scores: Doubles) -> Doubles:
     assert alignments.matches is not None
     transitions, transversions = count_transitions(alignments)
     sites = (alignments.matches + transitions + transversions).astype(np.float64)
@@ -216,11 +221,11 @@ def _kimura_2p(alignments: Alignments, own: Doubles) -> Doubles:
     return np.where(sites > 0, np.minimum(distance, SATURATED), SATURATED)
 
 
-def _score(alignments: Alignments, own: Doubles) -> Doubles:
-    return np.clip(find_differences("score", alignments, own), 0, SATURATED)
+def _score(alignments: Alignments, own_scores: Doubles) -> Doubles:
+    return np.clip(find_differences("score", alignments, own_scores), 0, SATURATED)
 
 
-def _raw_score(alignments: Alignments, own: Doubles) -> Doubles:
+def _raw_score(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return alignments.raw_score.astype(np.float64)
 
 

@@ -70,14 +70,14 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
         }
         if measure == "tcrdist":
             distances = TcrDistances(sequences, targets, resources.used_threads)
-            found = distances.within(request.limit, advance, resources.memory_bytes)
+            pairs = distances.within(request.limit, advance, resources.memory_bytes)
         elif measure == "drop":
-            found = pairs_within_drop(sequences, targets, problem.scoring, request.limit, **how)
+            pairs = pairs_within_drop(sequences, targets, problem.scoring, request.limit, **how)
         else:
-            found = pairs_within_edits(sequences, targets, request.limit, **how)
+            pairs = pairs_within_edits(sequences, targets, request.limit, **how)
     return SparseDistances(
         list(sequences.names),
-        *(found.rows, found.columns, found.values),
+        *(pairs.rows, pairs.columns, pairs.values),
         *(request.limit, measure),
         None if targets is None else list(targets.names),
     )

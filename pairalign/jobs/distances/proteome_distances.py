@@ -109,8 +109,8 @@ def measure_groups(
         "target_share": inside[1] / sizes[second],
     }
     names = list(groups.names)
-    found = GroupDistances(names, distances, measure.name, sizes=sizes, columns=columns)
-    return found, aligned
+    group_distances = GroupDistances(names, distances, measure.name, sizes=sizes, columns=columns)
+    return group_distances, aligned
 
 
 def _check_memory(count: int, groups: int, resources: Resources) -> None:
@@ -144,8 +144,8 @@ class _Matched:
     def places(self, labels: Int32s, count: int) -> Int64s:
         """Return the place of each pair's groups among all pairs of `count` groups."""
         starts = np.array([first_place(row, count) for row in range(count)], np.int64)
-        one, other = labels[self.first], labels[self.second]
-        return starts[one] + other - one - 1
+        first, second = labels[self.first], labels[self.second]
+        return starts[first] + second - first - 1
 
 
 def _find_best(
@@ -165,9 +165,9 @@ def _find_best(
         sets = sequences.reordered(ours), sequences.reordered(others)
         job = plan_alignment(options, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
-            for found in results:
-                ends = ours[found.query], others[found.target]
-                _keep_best(best, labels, ranks, *ends, found.raw_score)
+            for hits in results:
+                ends = ours[hits.query], others[hits.target]
+                _keep_best(best, labels, ranks, *ends, hits.raw_score)
         aligned = aligned.and_of(job)
     return best, aligned
 
@@ -178,26 +178,26 @@ def _keep_best(
     """Keep pairs that are better than what is known of either of their proteins."""
     kept = score > 0
     query, target, high = query[kept], target[kept], score[kept].astype(np.int64) << 32
-    for one, other in ((query, target), (target, query)):
+    for protein, other in ((query, target), (target, query)):
         hits = high | (_LAST - ranks[other].astype(np.int64))
-        np.maximum.at(best, (one, labels[other]), hits)
+        np.maximum.at(best, (protein, labels[other]), hits)
 
 
 def _matched(best: Int64s, labels: Int32s, ranks: Int32s) -> _Matched:
     """Return the pairs that are each other's best hits."""
     # A protein stands for its copies in its group, which have the same hits.
     numbers = labels.astype(np.int64) << 32 | ranks
-    known, standing, copies = np.unique(numbers, return_index=True, return_counts=True)
+    distinct, standing, copies = np.unique(numbers, return_index=True, return_counts=True)
     groups = np.arange(best.shape[1])
     place, group = np.nonzero((best[standing] > 0) & (groups > labels[standing][:, None]))
-    one = standing[place]
-    wanted = group.astype(np.int64) << 32 | (_LAST - (best[one, group] & _LAST))
-    near = np.searchsorted(known, wanted)
+    protein = standing[place]
+    best_hits = group.astype(np.int64) << 32 | (_LAST - (best[protein, group] & _LAST))
+    near = np.searchsorted(distinct, best_hits)
     other = standing[near]
-    back = best[other, labels[one]]
-    are_mutual = (back > 0) & (_LAST - (back & _LAST) == ranks[one])
+    back = best[other, labels[protein]]
+    are_mutual = (back > 0) & (_LAST - (back & _LAST) == ranks[protein])
     both = np.stack((copies[place], copies[near]), axis=1)[are_mutual]
-    ends = (one[are_mutual].astype(np.int32), other[are_mutual].astype(np.int32))
+    ends = (protein[are_mutual].astype(np.int32), other[are_mutual].astype(np.int32))
     return _Matched(*ends, both)
 
 
@@ -219,13 +219,15 @@ def _means(
     own_scores = own_scores_of(problem)
     keys, parts = [], []
     with job.open() as results:
-        for found in results:
-            keys.append(number_pairs(*_in_order(found.query, found.target, groups.labels)))
-            parts.append(measure.compute(found, own_scores))
+        for alignments in results:
+            keys.append(
+                number_pairs(*_in_order(alignments.query, alignments.target, groups.labels))
+            )
+            parts.append(measure.compute(alignments, own_scores))
     order = np.argsort(np.concatenate(keys))
-    own = np.argsort(number_pairs(matched.first, matched.second))
-    values = np.empty(len(own))
-    values[own] = np.concatenate(parts)[order]
+    pair_order = np.argsort(number_pairs(matched.first, matched.second))
+    values = np.empty(len(pair_order))
+    values[pair_order] = np.concatenate(parts)[order]
     weights, places = matched.copies.min(axis=1), matched.places(groups.labels, count)
     by_value = np.lexsort((weights, values, places))  # sums do not depend on the order of the input
     places, values, weights = places[by_value], values[by_value], weights[by_value]

@@ -42,8 +42,8 @@ class ReceptorProcedure(PlainProcedure):
         self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Put one engine that measures in the place of all."""
-        for one in engines[1:]:
-            one.close()
+        for engine in engines[1:]:
+            engine.close()
         problem = Problem(job.queries, job.targets, job.scoring)
         return [ReceptorEngine(engines[0], problem, job.threads)], None
 
@@ -85,18 +85,20 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
 
 
-def _loops_of(given: GivenGenes) -> Loops:
-    return read_v_genes(given) if isinstance(given, (str, os.PathLike)) else checked_v_genes(given)
+def _loops_of(genes: GivenGenes) -> Loops:
+    return read_v_genes(genes) if isinstance(genes, (str, os.PathLike)) else checked_v_genes(genes)
 
 
-def _receptors(wanted: ProblemRequest, loops: Loops | None) -> ReceptorSet:
-    given = wanted.sequences
-    is_airr = is_table(given) and are_of_airr(titles_of(given))
-    if is_airr or isinstance(given, (str, os.PathLike)):
-        rules = wanted.reading
-        return read_receptors([given, *rules.also], rules.loci, loops, rules)
+def _receptors(request: ProblemRequest, loops: Loops | None) -> ReceptorSet:
+    sequences = request.sequences
+    is_airr = is_table(sequences) and are_of_airr(titles_of(sequences))
+    if is_airr or isinstance(sequences, (str, os.PathLike)):
+        rules = request.reading
+        return read_receptors([sequences, *rules.also], rules.loci, loops, rules)
     if loops is not None:
         raise FastaError(f"{spelled('v_genes')} is for AIRR tables: other sequences are CDR3s")
-    one: Sequences = given
-    found, _ = read_sets(ProblemRequest(one, reading=replace(wanted.reading, alphabet=PROTEIN)))
-    return receptors_of(found)
+    plain_sequences: Sequences = sequences
+    cdr3s, _ = read_sets(
+        ProblemRequest(plain_sequences, reading=replace(request.reading, alphabet=PROTEIN))
+    )
+    return receptors_of(cdr3s)

@@ -137,7 +137,7 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     lax = scaled_to(PRESETS["ont"], reads)
     any_identity = replace(lax, min_identity=_LEAST_IDENTITY)
     pairs = likely_pairs(reads, _SEED)
-    found: list[Alignments] = []
+    overlaps: list[Alignments] = []
     request = 0
     if pairs is not None:
         request = pairs.first(_budget(reads), _LEAST_PAIRS)
@@ -147,17 +147,17 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
                 break
             aligned = _align(pairs, numbers, preset.scoring("local"), threads, memory_bytes)
             passed = thresholds_of(preset, aligned.scoring).passed(aligned)
-            found.append(aligned.take(passed))
+            overlaps.append(aligned.take(passed))
             numbers = np.delete(numbers, passed)
-    count = sum(map(len, found))
+    count = sum(map(len, overlaps))
     seen = f"{count} of {request} sampled pairs overlap"
     if pairs is None or count < _ENOUGH:
         chosen = strict if is_short else lax
     else:
-        identity = _best_identity(pairs, found)
+        identity = _best_identity(pairs, overlaps)
         is_accurate = identity >= _ACCURATE[strict.name]
-        chosen = strict if is_accurate else _as_alike_as(lax, found)
-        seen += f", best partners are {100 * identity:.1f}% identical, {_describe_ends(found)}"
+        chosen = strict if is_accurate else _as_alike_as(lax, overlaps)
+        seen += f", best partners are {100 * identity:.1f}% identical, {_describe_ends(overlaps)}"
     return Choice(chosen, _describe(chosen, reads, seen))
 
 
@@ -175,13 +175,13 @@ def scaled_to(preset: Preset, reads: SequenceSet) -> Preset:
     return replace(preset, min_overlap=overlap, min_score=score)
 
 
-def _as_alike_as(preset: Preset, found: list[Alignments]) -> Preset:
+def _as_alike_as(preset: Preset, overlaps: list[Alignments]) -> Preset:
     """Return a preset whose least identity lets nearly all overlaps through, as a sample says.
 
     Reads of one run differ in their errors, and an overlap has those of both. The threshold is
     never raised: the sample is of the best partners.
     """
-    identities = np.concatenate([one.identity for one in found])
+    identities = np.concatenate([part.identity for part in overlaps])
     if len(identities) < _LEAST_PAIRS:
         return preset
     least = float(np.median(identities)) - _DEVIATIONS * float(identities.std(ddof=1))
@@ -224,24 +224,24 @@ def measure_chance(
     """
     pairs = chance_pairs(reads, _SEED)
     numbers = np.arange(pairs.first(_budget(reads), _LEAST_PAIRS))
-    found = _align(pairs, numbers, replace(scoring, mode="local"), threads, memory_bytes)
-    spans = _spans(found)
-    lambda_, log_k = _fit(found.raw_score, pairs.cells[numbers])
+    alignments = _align(pairs, numbers, replace(scoring, mode="local"), threads, memory_bytes)
+    spans = _spans(alignments)
+    lambda_, log_k = _fit(alignments.raw_score, pairs.cells[numbers])
     residues = float(reads.total_residues)
     cells = residues**2 - float((reads.lengths.astype(np.float64) ** 2).sum())
-    long = found.identity[spans >= max(1, limits.min_overlap)]
+    long = alignments.identity[spans >= max(1, limits.min_overlap)]
     identities = None
     if len(long) >= _ENOUGH:
         identities = NormalDist(float(long.mean()), max(_LEAST_SPREAD, float(long.std(ddof=1))))
     return Chance(
-        pairs=len(found),
-        best_score=int(found.raw_score.max()),
+        pairs=len(alignments),
+        best_score=int(alignments.raw_score.max()),
         span=int(np.median(spans)),
         best_identity=float(long.max()) if len(long) else 0.0,
         lambda_=lambda_,
         log_room=log_k + math.log(cells),
         identities=identities,
-        log_long=math.log(len(reads) * (len(reads) - 1.0) * max(1, len(long)) / len(found)),
+        log_long=math.log(len(reads) * (len(reads) - 1.0) * max(1, len(long)) / len(alignments)),
     )
 
 
@@ -259,7 +259,7 @@ def _align(
 ) -> Alignments:
     """Align some of the pairs on cores, with counts; in the order of `numbers`."""
     try:
-        found = align(
+        alignments = align(
             pairs.queries,
             pairs.targets,
             scoring=scoring,
@@ -274,14 +274,14 @@ def _align(
             f"a sample of the reads cannot be aligned in {memory_bytes:,} bytes of memory: "
             f"raise {spelled('memory')}"
         ) from error
-    return found.take(np.argsort(found.query, kind="stable"))
+    return alignments.take(np.argsort(alignments.query, kind="stable"))
 
 
-def _spans(found: Alignments) -> npt.NDArray[np.int32]:
+def _spans(alignments: Alignments) -> npt.NDArray[np.int32]:
     """Residues of the shorter span of each alignment."""
     spans: npt.NDArray[np.int32] = np.minimum(
-        found.field("query_end") - found.field("query_start"),
-        found.field("target_end") - found.field("target_start"),
+        alignments.field("query_end") - alignments.field("query_start"),
+        alignments.field("target_end") - alignments.field("target_start"),
     )
     return spans
 
@@ -305,20 +305,20 @@ def _fit(scores: npt.NDArray[np.int32], cells: npt.NDArray[np.int64]) -> tuple[f
     return low, math.log(len(values)) - log_sum
 
 
-def _best_identity(pairs: SampledPairs, found: list[Alignments]) -> float:
+def _best_identity(pairs: SampledPairs, overlaps: list[Alignments]) -> float:
     """Identity of each read with its best partner, in the median."""
-    origin = np.concatenate([pairs.origin[one.query] for one in found])
-    identity = np.concatenate([one.identity for one in found])
+    origin = np.concatenate([pairs.origin[part.query] for part in overlaps])
+    identity = np.concatenate([part.identity for part in overlaps])
     best = np.zeros(int(origin.max()) + 1)
     np.maximum.at(best, origin, identity)
     return float(np.median(best[best > 0]))
 
 
-def _describe_ends(found: list[Alignments]) -> str:
+def _describe_ends(overlaps: list[Alignments]) -> str:
     """How many residues both reads have beyond an overlap: adapters, chimeras, bad ends."""
     beyond = []
-    for one in found:
-        left, right, target_left, target_right = overhangs(one)
+    for part in overlaps:
+        left, right, target_left, target_right = overhangs(part)
         beyond.append(np.minimum(left, target_left) + np.minimum(right, target_right))
     return f"{int(np.median(np.concatenate(beyond)))} bases at their ends do not align (medians)"
 

@@ -132,13 +132,13 @@ def overlap(
     ...     "one": "ACGTTGCAACGTACGGTCATTAGCCATGGCTTACGGATCG",
     ...     "two": "TCATTAGCCATGGCTTACGGATCGATTACGCAGTAACCGT",
     ... }
-    >>> found = pairalign.overlap(reads, min_overlap=20, min_score=20)
-    >>> found
+    >>> overlaps = pairalign.overlap(reads, min_overlap=20, min_score=20)
+    >>> overlaps
     <Overlaps: 1 of 2 reads, preset short>
-    >>> overlap = found.alignments[0]
+    >>> overlap = overlaps.alignments[0]
     >>> overlap.query.name, overlap.query_start, overlap.target.name, overlap.target_end
     ('one', 16, 'two', 24)
-    >>> found.kind.tolist()
+    >>> overlaps.kind.tolist()
     ['dovetail']
     """
     call = Call(overlap, options, reads, progress=progress)
@@ -148,9 +148,9 @@ def overlap(
     job = plan_overlap_job(request, first, run, lambda said: warnings.warn(said, stacklevel=4))
     nothing = no_alignments(first, None, job.alignment.scoring, Detail.CIGAR)
     parts = list(job.alignment) or [replace(nothing, strand=np.empty(0, np.int8))]
-    found = concatenate(parts)
-    kinds = classify(found, job.preset.max_overhang)
-    return Overlaps(Alignments.of(found), kinds, job.preset, job.stages)
+    alignments = concatenate(parts)
+    kinds = classify(alignments, job.preset.max_overhang)
+    return Overlaps(Alignments.of(alignments), kinds, job.preset, job.stages)
 
 
 def plan_overlap_job(

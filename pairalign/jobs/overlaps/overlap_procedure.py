@@ -142,12 +142,12 @@ class OverlapProcedure:
             residues = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
             return bool(joined.pairs * (pair_bytes + residue_bytes * residues) <= limit)
 
-        return join_windows(slabs, lambda one: fit_memory(one) and fits(one), 2 * engines)
+        return join_windows(slabs, lambda window: fit_memory(window) and fits(window), 2 * engines)
 
     def close(self) -> None:
         """Close the filters."""
-        for one in self._filters:
-            one.close()
+        for pair_filter in self._filters:
+            pair_filter.close()
         self._filters.clear()
 
     def _has_bands(self, engine: Engine, job: PlannedJob) -> bool:
@@ -178,7 +178,7 @@ class OverlapProcedure:
         self, filters: Iterable[SharedFilter], job: PlannedJob
     ) -> StrandFilter | None:
         """Open what says which pairs are scored on the other strand; None where that is no use."""
-        looks_at_runs = any(isinstance(one.pair_filter, RunFilter) for one in filters)
+        looks_at_runs = any(isinstance(shared.pair_filter, RunFilter) for shared in filters)
         if self.filter != "auto" or self.candidates is not None or looks_at_runs:
             return None
         if job.cells < _CELLS_WORTH_STRANDS or not self._runs_can_help(job):
@@ -219,7 +219,7 @@ class OverlapProcedure:
 
     def _open_bit_filters(self, names: Iterable[str], job: PlannedJob) -> dict[str, SharedFilter]:
         linear = replace(job.scoring, mode="local", gap_open=job.scoring.gap_extend)
-        found = {}
+        filters = {}
         for name in names:
             try:
                 opened = open_filters(
@@ -235,8 +235,8 @@ class OverlapProcedure:
                     continue
                 raise
             self._filters += opened
-            found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
-        return found
+            filters[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
+        return filters
 
     def _open_opposite(self, job: PlannedJob) -> SuboptimalAligner | None:
         """Open what aligns candidates on the strand that they are not of: without seeds there."""

@@ -76,9 +76,14 @@ class Overlaps(Tabular):
         heads = ["query", "target", "strand", "kind", "score", "identity"]
         signs = {1: "+", -1: "-"}
 
-        def cells(one: Alignment, kind: int) -> list[object]:
-            named = [one.query.name, one.target.name, signs[one.strand], OVERLAP_KINDS[kind]]
-            return [*named, one.score, f"{100 * one.identity:.1f}%"]
+        def cells(alignment: Alignment, kind: int) -> list[object]:
+            named = [
+                alignment.query.name,
+                alignment.target.name,
+                signs[alignment.strand],
+                OVERLAP_KINDS[kind],
+            ]
+            return [*named, alignment.score, f"{100 * alignment.identity:.1f}%"]
 
         return html_table(self, heads, map(cells, self.alignments, self.kind_codes.tolist()))
 
@@ -130,10 +135,10 @@ class Overlaps(Tabular):
         if mutual not in MUTUAL:
             raise ValueError(f"mutual {mutual!r}: expected one of {', '.join(MUTUAL)}")
         tolerance = self.preset.max_overhang if tolerance is None else tolerance
-        found, kinds, kept = Reduction(weak, mutual, contained, transitive).apply(
+        alignments, kinds, kept = Reduction(weak, mutual, contained, transitive).apply(
             self.alignments, self.preset.max_overhang, tolerance
         )
-        return replace(self, alignments=Alignments.of(found), kind_codes=kinds, kept=kept)
+        return replace(self, alignments=Alignments.of(alignments), kind_codes=kinds, kept=kept)
 
     def report_reads(self) -> ReadReport:
         """Report on each read: depth, sudden ends, kind; see `read_report`."""
@@ -196,22 +201,22 @@ class Overlaps(Tabular):
                 "a graph needs networkx, which is not installed: pip install 'pairalign[graph]'"
             ) from error
         graph = networkx.MultiGraph()
-        found, reads = self.alignments, self.reads
+        alignments, reads = self.alignments, self.reads
         for number, name in enumerate(reads.names):
             if self.kept is None or self.kept[number]:
                 graph.add_node(name, length=int(reads.lengths[number]))
-        for one, kind in zip(found, self.kind.tolist(), strict=True):
+        for alignment, kind in zip(alignments, self.kind.tolist(), strict=True):
             graph.add_edge(
-                reads.names[one.query_index],
-                reads.names[one.target_index],
+                reads.names[alignment.query_index],
+                reads.names[alignment.target_index],
                 kind=kind,
-                strand=one.strand,
-                score=one.score,
-                identity=one.identity,
-                columns=one.columns,
-                query=reads.names[one.query_index],
-                query_span=(one.query_start, one.query_end),
-                target=reads.names[one.target_index],
-                target_span=(one.target_start, one.target_end),
+                strand=alignment.strand,
+                score=alignment.score,
+                identity=alignment.identity,
+                columns=alignment.columns,
+                query=reads.names[alignment.query_index],
+                query_span=(alignment.query_start, alignment.query_end),
+                target=reads.names[alignment.target_index],
+                target_span=(alignment.target_start, alignment.target_end),
             )
         return graph

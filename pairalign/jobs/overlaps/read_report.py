@@ -105,7 +105,7 @@ class ReadReport:
         """``adapter`` and ``chimera`` where sudden ends say so, a tuple a read."""
         lengths = self.reads.lengths.tolist()
         return [
-            tuple(sorted({_flag(one, length) for one in ends}))
+            tuple(sorted({_flag(end, length) for end in ends}))
             for ends, length in zip(self.sudden_ends, lengths, strict=True)
         ]
 
@@ -117,7 +117,7 @@ class ReadReport:
             "least depth": self.min_depth.tolist(),
             "median depth": self.median_depth.tolist(),
             "uncovered": self.uncovered.tolist(),
-            "flags": [", ".join(one) for one in self.flags],
+            "flags": [", ".join(flags) for flags in self.flags],
             "sudden ends": [", ".join(map(str, ends)) for ends in self.sudden_ends],
         }
 
@@ -207,18 +207,18 @@ class ReadCollector:
     def report(self) -> ReadReport:
         """Make the report of all that was added."""
         empty = tuple(np.empty(0, np.int32) for _ in range(5))
-        columns = [np.concatenate(one) for one in zip(empty, *self._parts, strict=True)]
+        columns = [np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True)]
         order = np.argsort(columns[0], kind="stable")
-        read, *columns = (one[order] for one in columns)
+        read, *columns = (column[order] for column in columns)
         bounds = np.searchsorted(read, np.arange(len(self._reads) + 1)).tolist()
         depths, ends = [], []
         for number, length in enumerate(self._reads.lengths.tolist()):
-            own = slice(bounds[number], bounds[number + 1])
-            starts, stops, begins, finishes = (one[own] for one in columns)
+            rows = slice(bounds[number], bounds[number + 1])
+            starts, stops, begins, finishes = (column[rows] for column in columns)
             depths.append(_depth(starts, stops, length))
             sudden = _sudden(starts, begins, starts, stops, begins_there=True)
             sudden += _sudden(stops, finishes, starts, stops, begins_there=False)
-            ends.append(tuple(sorted(sudden, key=lambda one: (one.position, one.begins))))
+            ends.append(tuple(sorted(sudden, key=lambda end: (end.position, end.begins))))
         table = np.array(depths, np.float64).reshape(-1, 3)
         return ReadReport(
             self._reads,
@@ -253,11 +253,11 @@ def _end_of(query: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> Code
 
 
 def _sides(
-    found: Alignments, side: str, begins: Codes, ends: Codes
+    overlaps: Alignments, side: str, begins: Codes, ends: Codes
 ) -> tuple[npt.NDArray[np.integer], ...]:
     """Return the reads of one side of overlaps, their spans, and how they begin and end there."""
-    spans = found.field(f"{side}_start"), found.field(f"{side}_end")
-    return getattr(found, side), *spans, begins, ends
+    spans = overlaps.field(f"{side}_start"), overlaps.field(f"{side}_end")
+    return getattr(overlaps, side), *spans, begins, ends
 
 
 def _depth(starts: Int32s, stops: Int32s, length: int) -> tuple[int, float, int]:
@@ -285,7 +285,7 @@ def _sudden(
     begins_there : bool
         Whether `places` are `starts`.
     """
-    found = []
+    sudden_ends = []
     left = np.sort(places[ways == _SUDDEN])
     starts, stops = starts[ways != _WITH_BOTH], stops[ways != _WITH_BOTH]
     while len(left) >= FEWEST:
@@ -297,9 +297,9 @@ def _sudden(
         position = int(np.median(left[at : at + count]))
         across = np.count_nonzero((starts < position - WITHIN) & (stops > position + WITHIN))
         if across <= CROSSING_SHARE * count:
-            found.append(SuddenEnd(position, begins_there, count))
+            sudden_ends.append(SuddenEnd(position, begins_there, count))
         left = np.delete(left, np.arange(at, at + count))
-    return found
+    return sudden_ends
 
 
 def _flag(end: SuddenEnd, length: int) -> str:

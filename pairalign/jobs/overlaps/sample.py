@@ -80,11 +80,11 @@ def likely_pairs(reads: SequenceSet, seed: int) -> SampledPairs | None:
     order = np.random.default_rng(seed).permutation(len(reads))
     probes = _fitting(reads, order, _PROBE_RESIDUES)[:_PROBES]
     others = _fitting(reads, order, _MOST_RESIDUES)
-    found = _count_words(reads, probes, others)
-    if not len(found):
+    partners = _count_words(reads, probes, others)
+    if not len(partners):
         return None
     pairs: dict[tuple[int, int, int], tuple[int, int, int]] = {}
-    for rank, probe, strand, other in found.tolist():
+    for rank, probe, strand, other in partners.tolist():
         pairs.setdefault((min(probe, other), max(probe, other), strand), (rank, probe, other))
     chosen = sorted((rank, probe, other, key[2]) for key, (rank, probe, other) in pairs.items())
     queries = [reads.codes_of(probe) for _, probe, _, _ in chosen]
@@ -119,7 +119,7 @@ def _fitting(reads: SequenceSet, order: Int64s, residues: int) -> Int64s:
 
 def _as_set(codes: list[Codes], reads: SequenceSet) -> SequenceSet:
     letters = np.frombuffer(reads.alphabet.letters.encode(), np.uint8)
-    texts = [letters[one].tobytes().decode() for one in codes]
+    texts = [letters[sequence].tobytes().decode() for sequence in codes]
     return SequenceSet.from_strings(texts, alphabet=reads.alphabet, source="a sample of the reads")
 
 
@@ -133,14 +133,14 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
     """
     words, places = _words_of([reads.codes_of(int(k)) for k in others])
     strands = [
-        one
+        strand
         for k in probes.tolist()
-        for one in (reads.codes_of(k), reverse_complement(reads.codes_of(k), reads.alphabet))
+        for strand in (reads.codes_of(k), reverse_complement(reads.codes_of(k), reads.alphabet))
     ]
     own_words, own_places = _words_of(strands)
-    known = np.zeros(4**_WORD, np.bool_)
-    known[own_words] = True
-    kept = known[words]
+    presence = np.zeros(4**_WORD, np.bool_)
+    presence[own_words] = True
+    kept = presence[words]
     words, places = words[kept], places[kept]
     by_word = np.argsort(own_words, kind="stable")
     sorted_words = own_words[by_word]
@@ -156,7 +156,7 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
 
 def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
     """Words of unambiguous residues, and where each begins: sequence << 32 | place in it."""
-    separated = [part for one in sequences for part in (one, np.array([_SEPARATOR]))]
+    separated = [part for record in sequences for part in (record, np.array([_SEPARATOR]))]
     codes = np.concatenate(separated)
     count = max(0, len(codes) - _WORD + 1)
     words = np.zeros(count, np.int32)
@@ -165,16 +165,16 @@ def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
         residues = codes[k : k + count]
         unambiguous &= residues < 4
         words = (words << 2) | (residues & 3)
-    lengths = np.array([len(one) + 1 for one in sequences])
+    lengths = np.array([len(record) + 1 for record in sequences])
     sequence = np.repeat(np.arange(len(sequences)), lengths)
     place = np.arange(len(codes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     places = (sequence << 32 | place)[:count]
     return words[unambiguous], places[unambiguous]
 
 
-def _shared(own: Int64s, own_places: Int64s, places: Int64s) -> Int64s:
+def _shared(numbers: Int64s, own_places: Int64s, places: Int64s) -> Int64s:
     """Pack strand of a probe, other sequence and group of diagonals of each shared word."""
-    strand, at = own_places[own] >> 32, own_places[own] & 0xFFFFFFFF
+    strand, at = own_places[numbers] >> 32, own_places[numbers] & 0xFFFFFFFF
     other, other_at = places >> 32, places & 0xFFFFFFFF
     group = (at - other_at + 2**31) // _DIAGONALS
     packed: Int64s = (strand << 52) | (other << 25) | group

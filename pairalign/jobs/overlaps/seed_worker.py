@@ -49,13 +49,13 @@ def find_pairs(path: str, threads: int, options: dict[str, Any]) -> Int32s | Non
     reads = [read for _, read, _ in mappy.fastx_read(path)]
 
     def partners(numbers: range) -> set[tuple[int, int, int]]:
-        buffer, found = mappy.ThreadBuffer(), set()
+        buffer, hits = mappy.ThreadBuffer(), set()
         for number in numbers:
             for hit in index.map(reads[number], name=str(number), buf=buffer):
                 other = int(hit.ctg)
                 if other != number:
-                    found.add((min(number, other), max(number, other), int(hit.strand)))
-        return found
+                    hits.add((min(number, other), max(number, other), int(hit.strand)))
+        return hits
 
     with ThreadPoolExecutor(threads) as pool:
         pairs = sorted(set().union(*pool.map(partners, _blocks(reads))))

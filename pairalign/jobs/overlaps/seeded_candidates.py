@@ -112,8 +112,8 @@ def own_candidates(
         reads, scoring, word=word, least_seeds=points, least_score=score, threads=threads
     )
     seeds = Seeds(word, points, score) if score else None
-    found = _found_by(SEEDS, reads, table, started)
-    return replace(found, seeds=seeds, may_lack_strands=True)
+    candidates = _found_by(SEEDS, reads, table, started)
+    return replace(candidates, seeds=seeds, may_lack_strands=True)
 
 
 def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, int, int]:
@@ -139,7 +139,7 @@ def recall_of(thresholds: OverlapThresholds, request: OverlapRequest) -> str:
         request.max_false,
         request.costs_instead,
     )
-    is_usual = all(one is None for one in others) and not request.costs
+    is_usual = all(option is None for option in others) and not request.costs
     return _SAMPLE + (_RECALL if is_usual else _NO_RECALL)
 
 

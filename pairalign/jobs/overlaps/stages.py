@@ -200,23 +200,23 @@ class StagedEngine(WrappedEngine):
         pairs: list[Numbers] = []
         layers: list[Future[Layers]] = []
         both = self._thresholds.all_strands
-        for one, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
-            if not len(chosen) and (parts or one.strand > 0):
+        for strand_window, chosen in zip(windows, choose_strands(plus, minus, both), strict=True):
+            if not len(chosen) and (parts or strand_window.strand > 0):
                 continue
-            found = self._align(one, want.detail, chosen)
-            passed = self._thresholds.passed(found)
-            self._stages.count(ALIGN, len(found), len(passed))
+            alignments = self._align(strand_window, want.detail, chosen)
+            passed = self._thresholds.passed(alignments)
+            self._stages.count(ALIGN, len(alignments), len(passed))
             numbers = chosen[passed]
-            placed = order_of_windows(one, numbers, self._width)
+            placed = order_of_windows(strand_window, numbers, self._width)
             if placed is not None:
                 passed, numbers = passed[placed[0]], placed[1]
-            parts.append(found.take(passed))
+            parts.append(alignments.take(passed))
             pairs.append(numbers)
-            layers.append(self._begin_suboptimal(parts[-1], one))
+            layers.append(self._begin_suboptimal(parts[-1], strand_window))
         if len(parts) == 1 and self._suboptimal is None:
             return parts[0]
         order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
-        return _join([one.result() for one in layers], order)
+        return _join([future.result() for future in layers], order)
 
     def _find_least_by_end(self) -> npt.NDArray[np.int32] | None:
         on_device = self._engine.on_device
@@ -226,9 +226,9 @@ class StagedEngine(WrappedEngine):
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
-        for one in (self._suboptimal, self._bands, self._opposite):
-            if one is not None:
-                one.cancel()
+        for aligner in (self._suboptimal, self._bands, self._opposite):
+            if aligner is not None:
+                aligner.cancel()
         super().cancel()
 
     def close(self) -> None:
@@ -249,9 +249,9 @@ class StagedEngine(WrappedEngine):
             if pair_mask is not None:
                 mask &= pair_mask
             self._stages.count(ALIGN, int(mask.sum()), 0)
-            found, place, rest = self._align_best(window, detail, mask)
-            passed = found.raw_score >= least
-            parts.append(found.take(passed))
+            alignments, place, rest = self._align_best(window, detail, mask)
+            passed = alignments.raw_score >= least
+            parts.append(alignments.take(passed))
             places.append(place[passed])
             rests.append(rest[passed])
         if not self._thresholds.all_strands:
@@ -273,18 +273,21 @@ class StagedEngine(WrappedEngine):
                     rests[k][stays],
                 )
         order = np.argsort(np.concatenate(places), kind="stable")
-        layers = [self._begin_suboptimal(*one) for one in zip(parts, windows, rests, strict=True)]
-        return _join([one.result() for one in layers], order)
+        layers = [
+            self._begin_suboptimal(*arguments)
+            for arguments in zip(parts, windows, rests, strict=True)
+        ]
+        return _join([future.result() for future in layers], order)
 
-    def _stronger_than(self, other: Window, found: Alignments, places: Numbers) -> Mask:
+    def _stronger_than(self, other: Window, alignments: Alignments, places: Numbers) -> Mask:
         """Say which pairs score more than on the other strand, where they are no candidates."""
         assert self._candidates is not None
         mask = np.zeros(other.pairs, np.bool_)
         mask[places] = True
         mask &= ~self._candidates.mask_of(other, other.strand)
         if not mask.any():
-            return np.ones(len(found), np.bool_)
-        least = int(found.raw_score.min())
+            return np.ones(len(alignments), np.bool_)
+        least = int(alignments.raw_score.min())
         scores = np.full(other.pairs, np.iinfo(np.int32).min, np.int64)
         left = mask
         if self._opposite is not None:
@@ -296,7 +299,7 @@ class StagedEngine(WrappedEngine):
             with self._stages.timed(SCORE):
                 scores[left] = self._engine.align(other, Want(Detail.SCORE), left).raw_score
         more = 1 if other.strand > 0 else 0  # of equals plus
-        stays: Mask = found.raw_score >= scores[places] + more
+        stays: Mask = alignments.raw_score >= scores[places] + more
         return stays
 
     def _align_best(
@@ -345,33 +348,33 @@ class StagedEngine(WrappedEngine):
         """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
         suboptimal, thresholds = self._suboptimal, self._thresholds
 
-        def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
+        def advance(layers: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
             assert suboptimal is not None
-            request = np.arange(len(known[0]))
-            if len(known) == 1 and rest is not None:
+            request = np.arange(len(layers[0]))
+            if len(layers) == 1 and rest is not None:
                 request = np.flatnonzero(rest >= thresholds.min_raw_score)
-                known = [known[0].take(request)]
+                layers = [layers[0].take(request)]
             with self._stages.timed(SUBOPTIMAL):
-                found, numbers = suboptimal.next_of(
-                    known, window, thresholds.min_raw_score, thresholds.forced_run
+                alignments, numbers = suboptimal.next_of(
+                    layers, window, thresholds.min_raw_score, thresholds.forced_run
                 )
-            passed = thresholds.passed(found)
+            passed = thresholds.passed(alignments)
             self._stages.count(SUBOPTIMAL, len(request), len(passed))
-            return found.take(passed), request[numbers[passed]]
+            return alignments.take(passed), request[numbers[passed]]
 
         return layers_of(first, thresholds.max_overlaps, advance)
 
     def _align(self, window: Window, detail: Detail, numbers: Numbers) -> Alignments:
         """Align pairs of some numbers, which ascend."""
         with self._stages.timed(ALIGN):
-            found = _align_numbers(self._engine, window, Want(detail), numbers)
-        return _with_strand(found, window)
+            alignments = _align_numbers(self._engine, window, Want(detail), numbers)
+        return _with_strand(alignments, window)
 
     def _align_masked(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
         """Align the pairs that a mask names."""
         with self._stages.timed(ALIGN):
-            found = self._engine.align(window, Want(detail), None if mask.all() else mask)
-        return _with_strand(found, window)
+            alignments = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        return _with_strand(alignments, window)
 
     def _reaching_other(self, window: Window, plus: ReachingPairs) -> ReachingPairs:
         """Do the same for the other strand, where it matters."""
@@ -399,11 +402,11 @@ class StagedEngine(WrappedEngine):
         on_device, least = self._engine.on_device, self._thresholds.min_raw_score
         assert on_device is not None
         with self._stages.timed(SCORE):
-            found = on_device.reach(window, least, self._least_by_end)
-        if found is None:
+            pairs = on_device.reach(window, least, self._least_by_end)
+        if pairs is None:
             return self._scored(window)
-        self._stages.count(SCORE, window.pairs, len(found.numbers))
-        return found
+        self._stages.count(SCORE, window.pairs, len(pairs.numbers))
+        return pairs
 
     def _scored(self, window: Window, numbers: Numbers | None = None) -> ReachingPairs:
         """Score all pairs of a window, or those of some numbers, which ascend."""
@@ -413,9 +416,9 @@ class StagedEngine(WrappedEngine):
                 scores = self._engine.align(window, want).raw_score
             else:
                 scores = _align_numbers(self._engine, window, want, numbers).raw_score
-            found = ReachingPairs.of_scores(scores, self._thresholds.min_raw_score, numbers)
-        self._stages.count(SCORE, len(scores), len(found.numbers))
-        return found
+            pairs = ReachingPairs.of_scores(scores, self._thresholds.min_raw_score, numbers)
+        self._stages.count(SCORE, len(scores), len(pairs.numbers))
+        return pairs
 
 
 def _align_numbers(engine: Engine, window: Window, want: Want, numbers: Numbers) -> Alignments:
@@ -423,18 +426,18 @@ def _align_numbers(engine: Engine, window: Window, want: Want, numbers: Numbers)
     if len(numbers) == window.pairs:
         return engine.align(window, want)
     if engine.on_device is not None:
-        found = engine.on_device.align_numbers(window, want, numbers)
-        if found is not None:
-            return found
+        alignments = engine.on_device.align_numbers(window, want, numbers)
+        if alignments is not None:
+            return alignments
     mask = np.zeros(window.pairs, np.bool_)
     mask[numbers] = True
     return engine.align(window, want, mask)
 
 
-def _with_strand(found: Alignments, window: Window) -> Alignments:
-    if found.strand is not None:
-        return found
-    return replace(found, strand=np.full(len(found), window.strand, np.int8))
+def _with_strand(alignments: Alignments, window: Window) -> Alignments:
+    if alignments.strand is not None:
+        return alignments
+    return replace(alignments, strand=np.full(len(alignments), window.strand, np.int8))
 
 
 def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
@@ -447,10 +450,10 @@ def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
     ranks: list[Numbers] = []
     for layers in parts:
         first = len(layers[0][0])
-        own, places = places[:first], places[first:]
+        strand_places, places = places[:first], places[first:]
         for layer, pairs in layers:
             joined.append(layer)
-            ranks.append(own[pairs])
+            ranks.append(strand_places[pairs])
     return concatenate(joined).take(np.argsort(np.concatenate(ranks), kind="stable"))
 
 
@@ -459,7 +462,7 @@ def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> l
     plus, minus = parts
     _, first, second = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
     loses = minus.raw_score[second] <= plus.raw_score[first]
-    kept = [np.ones(len(one), np.bool_) for one in parts]
+    kept = [np.ones(len(part), np.bool_) for part in parts]
     kept[0][first[~loses]] = False
     kept[1][second[loses]] = False
     return kept

@@ -72,8 +72,8 @@ class Trimmed:
                 if qualities is None:
                     output.write(b">%s\n%s\n" % (title, residues))
                     continue
-                own = qualities[number][self.starts[number] : self.stops[number]]
-                output.write(b"@%s\n%s\n+\n%s\n" % (title, residues, own))
+                quality = qualities[number][self.starts[number] : self.stops[number]]
+                output.write(b"@%s\n%s\n+\n%s\n" % (title, residues, quality))
             output.close()
         finally:
             output.abort()
@@ -108,16 +108,18 @@ def good_spans(report: ReadReport, found: Alignments) -> tuple[Int64s, Int64s]:
         (getattr(found, side), found.field(f"{side}_start"), found.field(f"{side}_end"))
         for side in ("query", "target")
     ]
-    read, begin, end = (np.concatenate(one) for one in zip(*sides, strict=True))
+    read, begin, end = (np.concatenate(parts) for parts in zip(*sides, strict=True))
     order = np.argsort(read, kind="stable")
     bounds = np.searchsorted(read[order], np.arange(len(starts) + 1))
     for number, ends in enumerate(report.sudden_ends):
         if not ends:
             continue
-        own = order[bounds[number] : bounds[number + 1]]
-        marks = np.unique([0, *(one.position for one in ends), stops[number]])
+        rows = order[bounds[number] : bounds[number + 1]]
+        marks = np.unique([0, *(sudden.position for sudden in ends), stops[number]])
         inside = [
-            int(np.clip(np.minimum(end[own], last) - np.maximum(begin[own], first), 0, None).sum())
+            int(
+                np.clip(np.minimum(end[rows], last) - np.maximum(begin[rows], first), 0, None).sum()
+            )
             for first, last in itertools.pairwise(marks)
         ]
         best = int(np.argmax(inside))
