@@ -66,7 +66,6 @@ class ClusterJob:
         Of one set.
     request : ClusterRequest
         Which has been checked, see `pairalign.base.declaration.check`.
-    resources : Resources
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `run`.
     devices : tuple of str
@@ -75,7 +74,6 @@ class ClusterJob:
     Raises
     ------
     AlphabetError, ScoringError, ValueError
-        See `pairalign.cluster`.
     """
 
     problem: Problem
@@ -107,7 +105,6 @@ class ClusterJob:
         Raises
         ------
         AlphabetError, ScoringError, CapacityError, DeviceError
-            See `pairalign.errors`.
         """
         sequences, request = self.problem.queries, self.request
         order = sequences.canonical_order()
@@ -192,7 +189,6 @@ def cluster(
     Raises
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     ValueError
         An argument out of its range.
 

@@ -53,7 +53,6 @@ class ClusterWork:
     ----------
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
-    scoring : Scoring
     thresholds, linkage, strand, keep_edges, resources
         As for `pairalign.requests.cluster_request.ClusterRequest`, where `keep_edges` is `edges`.
     ranks : ndarray of int32, shape (n,), or None

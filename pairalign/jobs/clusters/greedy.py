@@ -56,12 +56,8 @@ class GreedyClustering:
 
     Parameters
     ----------
-    sequences : SequenceSet
-    scoring : Scoring
-    thresholds : PairThresholds
     detail : Detail
         What identities are counted of.
-    resources : Resources
     order : ndarray of int32, shape (n,), or None
         The places in the order in which sequences become representatives; None: that of places.
 

@@ -29,9 +29,6 @@ def measure_circular(
     ----------
     problem : Problem
         Of one set; mode global.
-    measure : Measure
-    both_strands : bool
-    resources : Resources
 
     Returns
     -------
@@ -42,7 +39,6 @@ def measure_circular(
     Raises
     ------
     AlphabetError, ScoringError, CapacityError, DistanceError
-        See `align_circular` and `pairalign.distance`.
     """
     sequences = problem.queries
     check_alphabet(measure, sequences)

@@ -77,8 +77,6 @@ def plan_distances(
 
     Parameters
     ----------
-    request : DistanceRequest
-    problem : Problem
     run : RunRequest
         Its memory is for the distances, too, and what is made of them; the distances of a shard
         are not held.
@@ -92,7 +90,6 @@ def plan_distances(
     CapacityError
         There is not enough memory for the distances.
     FastaError, ScoringError
-        See `AlignmentJob`.
     """
     sequences, measure = problem.queries, find_measure(request.measure)
     run = replace(run, detail=measure.detail_of(problem))
@@ -281,7 +278,6 @@ def distance(
     Raises
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     ValueError
         An unknown measure, or an argument out of its range.
 
@@ -372,7 +368,6 @@ def measure_run(
     ----------
     run : AlignmentJob
         Wants at least ``measure.detail_of(problem)`` and all pairs.
-    measure : Measure
     known : DistanceMatrix, optional
         Of the first sequences of one set, whose pairs the run leaves out.
 
@@ -450,7 +445,6 @@ def measure_in_order(
     ----------
     run : AlignmentJob
         May be a shard.
-    measure : Measure
 
     Yields
     ------

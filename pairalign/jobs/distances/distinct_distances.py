@@ -58,7 +58,6 @@ class DistinctRun:
     job : AlignmentJob
         Of one set, over one of each group and then a second one of those that have several: the
         distance of copies is one of its results. Of two sets, over one of each group.
-    rows, columns : _Groups
     """
 
     job: AlignmentJob

@@ -51,7 +51,6 @@ class Aligned:
     ----------
     pairs, cells : int
         Of different groups, and their cells.
-    devices : tuple of str
     """
 
     pairs: int = 0

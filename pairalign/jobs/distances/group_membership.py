@@ -34,7 +34,6 @@ def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
     Parameters
     ----------
     group_by : {"file", "record", "name-prefix"}, path or mapping of names to names of groups
-    sequences : SequenceSet
 
     Returns
     -------

@@ -79,7 +79,6 @@ def tree(
     DistanceError
         Fewer than three sequences.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     TypeError
         An array instead of a DistanceMatrix.
     ValueError
@@ -128,7 +127,6 @@ def build_tree(
 
     Parameters
     ----------
-    matrix : DistanceMatrix
     method : str
         One of `TREE_METHODS`.
     sequences : SequenceSet, optional
@@ -271,7 +269,6 @@ def _root_at_midpoint(
         Of each node; nodes below `count` are sequences.
     leaves : list of int
         The sequences that are in the tree.
-    count : int
     """
     start, _ = _farthest(neighbours, leaves[0], leaves)
     end, (before, way) = _farthest(neighbours, start, leaves)

@@ -33,7 +33,6 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
     ----------
     request : DistanceRequest
         With a limit.
-    problem : Problem
     resources : Resources
         TCRdist is found on cores.
 

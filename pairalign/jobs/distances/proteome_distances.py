@@ -70,7 +70,6 @@ def measure_groups(
         Of one set.
     groups : Groups
         Each sequence is in one.
-    resources : Resources
 
     Raises
     ------
@@ -79,7 +78,6 @@ def measure_groups(
     CapacityError
         There is no memory for a hit of each protein in each group.
     FastaError, ScoringError
-        See `AlignmentJob`.
     """
     assert problem.is_one_set
     if request.measure in GENOME_MEASURES:

@@ -43,7 +43,6 @@ class Choice:
 
     Attributes
     ----------
-    preset : Preset
     reason : str
         For people.
     """
@@ -122,7 +121,6 @@ def choose_preset(reads: SequenceSet, *, threads: int, memory_bytes: int) -> Cho
     ----------
     reads : SequenceSet
         Of DNA, at least two.
-    threads, memory_bytes : int
 
     Returns
     -------
@@ -213,8 +211,6 @@ def measure_chance(
         Of DNA, at least two.
     scoring : Scoring
         Its costs; the alignments are local, whose scores are at least those of other modes.
-    limits : OverlapThresholds
-    threads, memory_bytes : int
 
     Notes
     -----

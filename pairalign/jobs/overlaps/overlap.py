@@ -116,7 +116,6 @@ def overlap(
     AlphabetError
         The reads are proteins.
     FastaError, ScoringError, PairListError, MissingPackageError, CapacityError, DeviceError
-        See `pairalign.errors`.
     ValueError
         An argument out of its range.
 
@@ -160,10 +159,8 @@ def plan_overlap_job(
 
     Parameters
     ----------
-    request : OverlapRequest
     reads : SequenceSet
         Of DNA.
-    run : RunRequest
     warn : callable
         Told of residues that are scored as others.
 

@@ -29,14 +29,7 @@ _MOST = 2**31 - 1  # residues or overlaps
 
 @dataclass(frozen=True)
 class OverlapPlan:
-    """What reads are scored with, and what is asked of their overlaps.
-
-    Attributes
-    ----------
-    preset : Preset
-    scoring : Scoring
-    thresholds : OverlapThresholds
-    """
+    """What reads are scored with, and what is asked of their overlaps."""
 
     preset: Preset
     scoring: Scoring
@@ -54,7 +47,6 @@ def plan_overlaps(
         Which has been checked.
     reads : SequenceSet
         Of DNA.
-    threads, memory_bytes : int
 
     Raises
     ------

@@ -59,7 +59,6 @@ class OverlapProcedure:
 
     Attributes
     ----------
-    thresholds : OverlapThresholds
     filter : {"auto", "none", "bitwise", "runs"}
         What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
         `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.

@@ -73,7 +73,6 @@ class ReadReport:
 
     Attributes
     ----------
-    reads : SequenceSet
     overlaps : ndarray of int32, shape (reads,)
         In which the read is.
     kind_codes : ndarray of uint8, shape (reads,)
@@ -161,10 +160,6 @@ class ReadReport:
 class ReadCollector:
     """Collects overlaps for a `ReadReport`.
 
-    Parameters
-    ----------
-    reads : SequenceSet
-
     Notes
     -----
     Holds 22 bytes an overlap and read.
@@ -238,7 +233,6 @@ def report_reads(found: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
     ----------
     found : Alignments
         Of one set, with spans.
-    kinds : ndarray of uint8
     """
     collector = ReadCollector(found.queries)
     collector.add(found, kinds)

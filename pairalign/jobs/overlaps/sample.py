@@ -66,7 +66,6 @@ def likely_pairs(reads: SequenceSet, seed: int) -> SampledPairs | None:
     ----------
     reads : SequenceSet
         Of DNA.
-    seed : int
 
     Returns
     -------

@@ -32,7 +32,6 @@ def find_pairs(path: str, threads: int, options: dict[str, Any]) -> Int32s | Non
     ----------
     path : str
         FASTA; each read's name is its number.
-    threads : int
     options : dict
         Arguments of ``mappy.Aligner``.
 

@@ -81,7 +81,6 @@ def find_candidates(name: str, reads: SequenceSet, plan: OverlapPlan, threads: i
         Of DNA.
     plan : OverlapPlan
         Scoring and thresholds.
-    threads : int
 
     Returns
     -------
@@ -168,14 +167,12 @@ def seed_candidates(
 
     Parameters
     ----------
-    reads : SequenceSet
     preset : Preset
         minimap2's ``ava-ont``: of ``hifi`` with seeds of 19 bases; of others, in sets of up to 4
         million bases, with seeds of 10 to 12 and more of them.
     min_overlap : int
         Residues: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
-    threads : int
     """
     import_mappy()
     started = time.perf_counter()

@@ -108,7 +108,6 @@ class SharedFilter:
 
     Attributes
     ----------
-    pair_filter : ScoreFilter or RunFilter
     min_raw_score : int
         What a pair must score with the filter's own scoring.
     """
@@ -130,7 +129,6 @@ class StagedEngine(WrappedEngine):
     ----------
     engine : Engine
         What scores and aligns.
-    thresholds : OverlapThresholds
     stages : Stages
         Where what is done is counted.
     shared_filter : SharedFilter, optional

@@ -33,7 +33,6 @@ class Trimmed:
         What is left of each, with the names that they had.
     starts, stops : ndarray of int64, shape (reads,)
         Where that is in the reads as they were.
-    original : SequenceSet
     """
 
     reads: SequenceSet
