@@ -38,10 +38,10 @@ def ranking(
     whole sequences are ranked by identity.
     """
     if mode == "local" and significance is not None:
-        return "E-value", lambda found: -significance.log_evalues(found)
+        return "E-value", lambda alignments: -significance.log_evalues(alignments)
     if mode == "global" and has_stats:
-        return "identity", lambda found: np.nan_to_num(found.identity, nan=-1.0)
-    return "score", lambda found: found.raw_score.astype(np.float64)
+        return "identity", lambda alignments: np.nan_to_num(alignments.identity, nan=-1.0)
+    return "score", lambda alignments: alignments.raw_score.astype(np.float64)
 
 
 class ChosenPairs:
@@ -101,35 +101,35 @@ class ChosenPairs:
         """
         if not self._held:
             return None
-        found = _distinct(concatenate(self._parts))
-        values = self._rank(found)
-        places = self._places(found, values)
+        alignments = _distinct(concatenate(self._parts))
+        values = self._rank(alignments)
+        places = self._places(alignments, values)
         kept = np.flatnonzero(places < self._each)
         order = kept[np.lexsort((kept, -values[kept], places[kept]))][:MOST_PAIRS]
-        chosen = found.take(order)
+        chosen = alignments.take(order)
         chosen = chosen.take(self._fitting(chosen))
-        self.dropped += len(found) - len(chosen)
+        self.dropped += len(alignments) - len(chosen)
         if not len(chosen):
             return None
         return chosen.take(np.argsort(-self._rank(chosen), kind="stable"))
 
-    def _ends(self, found: Alignments) -> tuple[Int64s, Int64s]:
+    def _ends(self, alignments: Alignments) -> tuple[Int64s, Int64s]:
         """Nodes of queries and targets."""
-        return found.query.astype(np.int64), found.target.astype(np.int64) + self._shift
+        return alignments.query.astype(np.int64), alignments.target.astype(np.int64) + self._shift
 
     def _prune(self) -> None:
-        found = _distinct(concatenate(self._parts))
-        values = self._rank(found)
-        kept = found.take(self._places(found, values, floors=True) < self._each)
-        self.dropped += len(found) - len(kept)
+        alignments = _distinct(concatenate(self._parts))
+        values = self._rank(alignments)
+        kept = alignments.take(self._places(alignments, values, floors=True) < self._each)
+        self.dropped += len(alignments) - len(kept)
         self._parts, self._held = [kept], len(kept)
 
-    def _places(self, found: Alignments, values: Doubles, *, floors: bool = False) -> Int64s:
+    def _places(self, alignments: Alignments, values: Doubles, *, floors: bool = False) -> Int64s:
         """Return the place of each alignment among those of its sequences, the better of two.
 
         `floors`: remember below what value an alignment is of no use to a sequence.
         """
-        nodes = np.concatenate(self._ends(found))
+        nodes = np.concatenate(self._ends(alignments))
         both = np.concatenate([values, values])
         order = np.lexsort((-both, nodes))
         places = np.empty(len(nodes), np.int64)
@@ -137,19 +137,19 @@ class ChosenPairs:
         if floors:
             last = places == self._each - 1
             self._floors[nodes[last]] = both[last]
-        count = len(found)
+        count = len(alignments)
         least: Int64s = np.minimum(places[:count], places[count:])
         return least
 
-    def _fitting(self, found: Alignments) -> npt.NDArray[np.bool_]:
+    def _fitting(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Which alignments have sequences that the page has room for, bool of shape (n,)."""
-        lengths = [found.queries.lengths]
+        lengths = [alignments.queries.lengths]
         if not self._is_one_set:
-            lengths.append(found.targets.lengths)
+            lengths.append(alignments.targets.lengths)
         sizes = np.concatenate(lengths).tolist()
         seen = [False] * self._nodes
         fitting, room = [], MOST_RESIDUES
-        for query, target in zip(*(ends.tolist() for ends in self._ends(found)), strict=True):
+        for query, target in zip(*(ends.tolist() for ends in self._ends(alignments)), strict=True):
             needed = sum(sizes[node] for node in {query, target} if not seen[node])
             fits = needed <= room
             if fits:
@@ -159,14 +159,14 @@ class ChosenPairs:
         return np.array(fitting, np.bool_)
 
 
-def _distinct(found: Alignments) -> Alignments:
+def _distinct(alignments: Alignments) -> Alignments:
     """Return each alignment once, as it came first."""
-    keys = [found.query, found.target, found.raw_score]
-    if found.has_stats:
-        keys += [found.field("query_start"), found.field("target_start")]
+    keys = [alignments.query, alignments.target, alignments.raw_score]
+    if alignments.has_stats:
+        keys += [alignments.field("query_start"), alignments.field("target_start")]
     order = np.lexsort(keys)
-    same = np.ones(len(found), np.bool_)
+    same = np.ones(len(alignments), np.bool_)
     same[0] = False
     for key in keys:
         same[1:] &= key[order[1:]] == key[order[:-1]]
-    return found.take(np.sort(order[~same])) if same.any() else found
+    return alignments.take(np.sort(order[~same])) if same.any() else alignments

@@ -138,9 +138,9 @@ def _means_of_blocks(
         here[row] = 0
         line = values[here].astype(np.float64)
         line[row] = diagonal
-        known = ~np.isnan(line)
-        sums[row // block] += np.add.reduceat(np.where(known, line, 0), starts)
-        counts[row // block] += np.add.reduceat(known.astype(np.float64), starts)
+        has_value = ~np.isnan(line)
+        sums[row // block] += np.add.reduceat(np.where(has_value, line, 0), starts)
+        counts[row // block] += np.add.reduceat(has_value.astype(np.float64), starts)
     with np.errstate(invalid="ignore"):
         means: npt.NDArray[np.float64] = np.where(counts > 0, sums / counts, np.nan)
     return means

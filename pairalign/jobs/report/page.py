@@ -68,9 +68,12 @@ def page_data(
     if offered is not None:
         ends = (offered.query, offered.target)
         used = [np.concatenate(ends)] if one_set else list(ends)
-    listed = [_listed(one, mine) for one, mine in zip(sets, used, strict=True)]
-    taken = (one.lengths[np.unique(mine)].sum() for one, mine in zip(sets, used, strict=True))
-    room = MOST_RESIDUES - int(sum(taken))
+    listed = [_listed(sequence_set, mine) for sequence_set, mine in zip(sets, used, strict=True)]
+    residues = (
+        sequence_set.lengths[np.unique(mine)].sum()
+        for sequence_set, mine in zip(sets, used, strict=True)
+    )
+    room = MOST_RESIDUES - int(sum(residues))
     shown = []
     for sequences, numbers, mine in zip(sets, listed, used, strict=True):
         entry, room = _sequences(sequences, numbers, mine, room)
@@ -88,7 +91,7 @@ def page_data(
         "isAll": is_all,
         "which": collector.which,
         "rankedBy": collector.ranked_by,
-        "histograms": [_histogram(one) for one in collector.histograms()],
+        "histograms": [_histogram(histogram) for histogram in collector.histograms()],
         "map": None if heat_map is None else _map(heat_map, listed[0]),
         "noMap": collector.no_map,
     }
@@ -119,13 +122,13 @@ def _plain(operations: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _merged(
-    found: Alignments,
+    alignments: Alignments,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the runs, where merged ones start, and how many of these come before each pair."""
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
-    offsets = found.cigar_offsets - found.cigar_offsets[0]
-    runs = found.cigar[found.cigar_offsets[0] : found.cigar_offsets[-1]]
+    assert alignments.cigar is not None
+    assert alignments.cigar_offsets is not None
+    offsets = alignments.cigar_offsets - alignments.cigar_offsets[0]
+    runs = alignments.cigar[alignments.cigar_offsets[0] : alignments.cigar_offsets[-1]]
     plain = _plain(runs & 15)
     begins = np.ones(len(runs), np.bool_)
     begins[1:] = plain[1:] != plain[:-1]
@@ -134,11 +137,11 @@ def _merged(
     return runs, starts, np.searchsorted(starts, offsets)
 
 
-def _with_few_runs(found: Alignments) -> Alignments:
+def _with_few_runs(alignments: Alignments) -> Alignments:
     """Return the first alignments, as many as the page has room for the runs of."""
-    bounds = _merged(found)[2]
+    bounds = _merged(alignments)[2]
     few = max(1, int(np.searchsorted(bounds, _MOST_RUNS, "right")) - 1)
-    return found[:few] if few < len(found) else found
+    return alignments[:few] if few < len(alignments) else alignments
 
 
 def _listed(sequences: SequenceSet, used: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -182,32 +185,34 @@ def _sequences(
 
 def _pairs(
     collector: ReportCollector,
-    found: Alignments | None,
+    alignments: Alignments | None,
     listed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
 ) -> dict[str, list[Any]]:
     """Return a list a field, with a value a pair."""
-    if found is None:
+    if alignments is None:
         return {"query": []}
-    aligned, longer = count_coverage(found)
+    aligned, longer = count_coverage(alignments)
     columns: dict[str, list[Any]] = {
-        "query": np.searchsorted(listed[0], found.query).tolist(),
-        "target": np.searchsorted(listed[1], found.target).tolist(),
-        "score": found.score.tolist(),
-        "identity": np.nan_to_num(found.identity).round(6).tolist(),
+        "query": np.searchsorted(listed[0], alignments.query).tolist(),
+        "target": np.searchsorted(listed[1], alignments.target).tolist(),
+        "score": alignments.score.tolist(),
+        "identity": np.nan_to_num(alignments.identity).round(6).tolist(),
         "coverage": (aligned / longer).round(6).tolist(),
-        "columns": found.columns.tolist(),
-        **{_camel(name): found.field(name).tolist() for name in (*_FIELDS, "gap_openings")},
-        "gapLetters": found.field("gap_residues").tolist(),
-        "cigar": merged_cigars(found),
+        "columns": alignments.columns.tolist(),
+        **{_camel(name): alignments.field(name).tolist() for name in (*_FIELDS, "gap_openings")},
+        "gapLetters": alignments.field("gap_residues").tolist(),
+        "cigar": merged_cigars(alignments),
     }
-    if found.strand is not None:
-        columns["strand"] = found.strand.tolist()
+    if alignments.strand is not None:
+        columns["strand"] = alignments.strand.tolist()
     if collector.significance is not None:
-        columns["bits"] = collector.significance.bits(found).round(1).tolist()
-        logs = collector.significance.log_evalues(found) / math.log(10)
+        columns["bits"] = collector.significance.bits(alignments).round(1).tolist()
+        logs = collector.significance.log_evalues(alignments) / math.log(10)
         columns["logEvalue"] = logs.round(4).tolist()
     if isinstance(collector, DistanceCollector):
-        columns["distance"] = [round(one, 6) for one in collector.distances_of(found).tolist()]
+        columns["distance"] = [
+            round(distance, 6) for distance in collector.distances_of(alignments).tolist()
+        ]
     return columns
 
 
@@ -216,12 +221,12 @@ def _camel(name: str) -> str:
     return first + second.capitalize()
 
 
-def _histogram(one: Histogram) -> dict[str, object]:
+def _histogram(histogram: Histogram) -> dict[str, object]:
     return {
-        "title": one.title,
-        "edges": one.edges.tolist(),
-        "counts": one.counts.tolist(),
-        "isShare": one.is_share,
+        "title": histogram.title,
+        "edges": histogram.edges.tolist(),
+        "counts": histogram.counts.tolist(),
+        "isShare": histogram.is_share,
     }
 
 
@@ -237,5 +242,5 @@ def _map(heat_map: HeatMap, listed: npt.NDArray[np.int64]) -> dict[str, object]:
         "cells": base64.b64encode(heat_map.cells.tobytes()).decode(),
         "method": tree.method,
         "children": tree.children.ravel().tolist(),
-        "branches": [float(f"{one:.7g}") for one in tree.lengths.ravel().tolist()],
+        "branches": [float(f"{branch:.7g}") for branch in tree.lengths.ravel().tolist()],
     }

@@ -74,7 +74,9 @@ class _Counted:
             values = np.flatnonzero(dense)
             counts, values = dense[values], values + low
         else:
-            values, counts = (one.astype(np.int64) for one in np.unique(more, return_counts=True))
+            values, counts = (
+                array.astype(np.int64) for array in np.unique(more, return_counts=True)
+            )
         both = np.concatenate([self.values, values])
         weights = np.concatenate([self.counts, counts])
         self.values, places = np.unique(both, return_inverse=True)
@@ -167,10 +169,10 @@ class ReportCollector:
         """Make the heat map; None, and `no_map`, if there is none."""
         if self._triangle is None:
             return None
-        found = self._triangle.heat_map()
-        if found is None:
+        heat_map = self._triangle.heat_map()
+        if heat_map is None:
             self.no_map = "no pair has a value"
-        return found
+        return heat_map
 
     def offered(self, realign: Realign | None = None) -> Alignments | None:
         """Return the alignments that the page offers, with CIGARs; None if there are none.
@@ -195,27 +197,29 @@ class ReportCollector:
         again = list(realign(affordable))
         return concatenate(again) if again else None
 
-    def _count(self, found: Alignments, log_evalues: Doubles | None) -> None:
-        self._scale = found.scoring.scale
-        self._scores.add(found.raw_score)
+    def _count(self, alignments: Alignments, log_evalues: Doubles | None) -> None:
+        self._scale = alignments.scoring.scale
+        self._scores.add(alignments.raw_score)
         if log_evalues is not None:
             self._evalues.add(np.floor(-log_evalues / np.log(10)).astype(np.int64))
-        if not found.has_stats:
+        if not alignments.has_stats:
             return
         self._has_stats = True
-        aligned, longer = count_coverage(found)
-        for row, values in enumerate((np.nan_to_num(found.identity), aligned / longer)):
+        aligned, longer = count_coverage(alignments)
+        for row, values in enumerate((np.nan_to_num(alignments.identity), aligned / longer)):
             bins = np.minimum((values * _BINS).astype(np.int64), _BINS - 1)
             self._shares[row] += np.bincount(bins, minlength=_BINS)
 
-    def _choose(self, found: Alignments, log_evalues: Doubles | None) -> None:
+    def _choose(self, alignments: Alignments, log_evalues: Doubles | None) -> None:
         if self._chosen is None:
-            self.ranked_by, rank = ranking(found.scoring.mode, found.has_stats, self.significance)
+            self.ranked_by, rank = ranking(
+                alignments.scoring.mode, alignments.has_stats, self.significance
+            )
             self._chosen = self._chooser(rank)
-        known = None
+        values = None
         if log_evalues is not None and self.ranked_by == "E-value":
-            known = -log_evalues
-        self._chosen.add(found, known)
+            values = -log_evalues
+        self._chosen.add(alignments, values)
 
     def _chooser(self, rank: Callable[[Alignments], Doubles]) -> ChosenPairs:
         counts = len(self.queries), len(self.targets)
@@ -253,7 +257,9 @@ class DistanceCollector(ReportCollector):
         self.matrix, self._tree = matrix, tree
         self.pairs = number_of_pairs(len(matrix))
         self.ranked_by = "distance"
-        self._chosen = self._chooser(lambda found: -self.distances_of(found).astype(np.float64))
+        self._chosen = self._chooser(
+            lambda alignments: -self.distances_of(alignments).astype(np.float64)
+        )
         for pairs in _all_pairs(len(matrix)):
             scores = np.zeros(len(pairs[0]), np.int32)
             self._chosen.add(Alignments(
@@ -309,9 +315,9 @@ def _pairs_of(best: Alignments) -> PairList:
     return PairList(query.copy(), target.copy())
 
 
-def _affordable(pairs: PairList, found: Alignments) -> PairList:
+def _affordable(pairs: PairList, alignments: Alignments) -> PairList:
     """Return the first pairs, whose matrices are not too large together; at least one."""
-    lengths = found.queries.lengths.astype(np.int64), found.targets.lengths
+    lengths = alignments.queries.lengths.astype(np.int64), alignments.targets.lengths
     cells = lengths[0][pairs.first] * lengths[1][pairs.second]
     few = max(1, int(np.searchsorted(np.cumsum(cells), _MOST_CELLS, "right")))
     return PairList(pairs.first[:few], pairs.second[:few])

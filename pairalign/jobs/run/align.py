@@ -141,7 +141,9 @@ class AlignmentJob:
         self.memory_bytes = whole_number("memory", bytes_of(resources))
         problem = self.problem
         check_problem(problem, self._detail, self.strand)
-        self._planned = self._plan(*(one.sorted_lengths for one in (self.queries, problem.others)))
+        self._planned = self._plan(
+            *(sequences.sorted_lengths for sequences in (self.queries, problem.others))
+        )
         self.pieces = [Pairs(0, len(self._planned))]
         self.pairs_done = 0
         if self.shard is not None:
@@ -227,11 +229,11 @@ class AlignmentJob:
         """
         if self.shard is None or type(self._planned) is not AllPairs:
             return self
-        found = self._planned.of_block(self.problem)
-        if found is None:
+        block = self._planned.of_block(self.problem)
+        if block is None:
             return self
         rest = copy(self)
-        problem, rest._planned = found
+        problem, rest._planned = block
         rest.queries, rest.targets = problem.queries, problem.targets
         if self.evalue_filter is not None:
             rest.evalue_filter = self.evalue_filter.of_sets(problem.queries, problem.others)
@@ -335,7 +337,7 @@ class AlignmentJob:
     def _align_copies_once(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Have engines align copies once, unless a stage does more on a device than align."""
         is_plain = self.procedure.is_by_pair and not self.procedure.chooses(self)
-        if not is_plain and any(one.on_device is not None for one in engines):
+        if not is_plain and any(engine.on_device is not None for engine in engines):
             return engines
         from pairalign.jobs.stages.copies_engine import align_copies_once
 
@@ -348,7 +350,7 @@ class AlignmentJob:
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
     ) -> Generator[Alignments, None, None]:
-        on_gpu = any(one.is_gpu for one in engines)
+        on_gpu = any(engine.is_gpu for engine in engines)
         limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self.procedure.chooses(self))
         most_cells = self._slab_cells(on_gpu)
         slabs = self._cut(limit, most_cells)
@@ -387,7 +389,9 @@ class AlignmentJob:
         if self.procedure.chooses(self) or engines == 1:
             return None
         pair_bytes, residue_bytes = self._result_bytes
-        residues = sum(int(one.sorted_lengths[0]) for one in (self.queries, self.problem.others))
+        residues = sum(
+            int(sequences.sorted_lengths[0]) for sequences in (self.queries, self.problem.others)
+        )
         most = pair_bytes + residue_bytes * residues
 
         def needed_by(slab: Window) -> int:

@@ -116,8 +116,8 @@ def align(
     """
     call = Call(align, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     plan = _plan(call, detail, executor)
-    found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
-    return Alignments.of(replace(found, significance=plan.significance))
+    alignments = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
+    return Alignments.of(replace(alignments, significance=plan.significance))
 
 
 @takes(
@@ -165,10 +165,10 @@ def align_pair(
     """
     refuse_unknown("align_pair", options, taken_by(align_pair).options)
     named = (("query", query), ("target", target))
-    one, other = ({record_name(item) or name: item} for name, item in named)
+    first, second = ({record_name(item) or name: item} for name, item in named)
     return align(
-        one,
-        other,
+        first,
+        second,
         scoring=scoring,
         mode=mode,
         **options,
@@ -216,9 +216,9 @@ def stream(
     call = Call(stream, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     plan = _plan(call, detail)
     return (
-        Alignments.of(replace(found, significance=plan.significance))
-        for found in plan.job
-        if len(found) > 0
+        Alignments.of(replace(block, significance=plan.significance))
+        for block in plan.job
+        if len(block) > 0
     )
 
 

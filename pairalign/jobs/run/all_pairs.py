@@ -151,7 +151,7 @@ class AllPairs:
         windows = list(self._windows)
         if not windows:
             return None
-        bounds = np.array([one.bounds[:4] for one in windows], np.int64).T
+        bounds = np.array([window.bounds[:4] for window in windows], np.int64).T
         rows, columns = (list(zip(*bounds[k : k + 2].tolist(), strict=True)) for k in (0, 2))
         if problem.is_one_set:
             first = second = BlockSet(problem.queries, rows + columns)
@@ -166,8 +166,8 @@ class AllPairs:
         stops = starts[0] + bounds[1] - bounds[0], starts[1] + bounds[3] - bounds[2]
         places = np.stack((starts[0], stops[0], starts[1], stops[1]), axis=1).tolist()
         moved = [
-            Window(one.index, top, bottom, left, right, one.triangular, one.strand)
-            for one, (top, bottom, left, right) in zip(windows, places, strict=True)
+            Window(window.index, top, bottom, left, right, window.triangular, window.strand)
+            for window, (top, bottom, left, right) in zip(windows, places, strict=True)
         ]
         return block, AllPairs(moved, first.sorted_lengths, second.sorted_lengths)
 
@@ -257,8 +257,11 @@ class PairsOfQueries(AllPairs):
             tails = np.where(
                 are_queries, sums_of_tails(window, columns), sums_of_tails(window, residues)
             )
-            taken = pair_bytes * counts + residue_bytes * (counts * heights + tails)
-            ends, cells = np.cumsum(_PLACE_BYTES * places + taken), np.cumsum(heights * tails)
+            needed_bytes = pair_bytes * counts + residue_bytes * (counts * heights + tails)
+            ends, cells = (
+                np.cumsum(_PLACE_BYTES * places + needed_bytes),
+                np.cumsum(heights * tails),
+            )
             yield from cut_rows(window, ends, cells, limit, most_cells)
 
 
@@ -272,4 +275,4 @@ def _cells_of(windows: Windows, rows: Lengths, columns: Lengths) -> int:
         return cells_of_all(rows, None if windows.triangular else columns)
     if isinstance(windows, RestOfGrid):
         return windows.cells(rows, columns)
-    return sum(count_cells(one, rows, columns) for one in windows)
+    return sum(count_cells(window, rows, columns) for window in windows)

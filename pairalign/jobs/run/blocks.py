@@ -72,11 +72,11 @@ class SumsOfWindows:
         sums: list[list[int]] = [[], [], [], []]
         step = max(1, _AT_A_TIME // size) * size
         for start in range(0, count, step):
-            found = lengths(start, min(start + step, count)).astype(np.int64)
-            weights = weigh_residues(found) >> shift
-            starts = np.arange(0, len(found), size)
+            residues = lengths(start, min(start + step, count)).astype(np.int64)
+            weights = weigh_residues(residues) >> shift
+            starts = np.arange(0, len(residues), size)
             for kept, values in zip(
-                sums, (np.ones_like(found), found, weights, weights * weights), strict=True
+                sums, (np.ones_like(residues), residues, weights, weights * weights), strict=True
             ):
                 kept += np.add.reduceat(values, starts).tolist()
         return cls(*sums)
@@ -157,8 +157,8 @@ class Blocks:
     def _cut_stripes(self) -> list[tuple[int, int]]:
         """Return the half-open range of window rows of each stripe."""
         residues, others = sum(self._rows.residues), sum(self._columns.residues)
-        wanted = 2 * self._shards if self._grid.triangular else self._shards * residues // others
-        stripes = isqrt(wanted) or 1
+        square = 2 * self._shards if self._grid.triangular else self._shards * residues // others
+        stripes = isqrt(square) or 1
         starts = [0, *accumulate(self._rows.residues)][:-1]
         numbers = [start * stripes // residues for start in starts]
         cuts = [k for k in range(len(numbers)) if k == 0 or numbers[k] != numbers[k - 1]]
@@ -166,7 +166,9 @@ class Blocks:
 
     def _band_ends(self) -> list[int]:
         """Return what all windows up to the end of each stripe cost."""
-        sums = [[0, *accumulate(one)] for one in (self._columns.weights, self._columns.counts)]
+        sums = [
+            [0, *accumulate(values)] for values in (self._columns.weights, self._columns.counts)
+        ]
         costs = []
         for start, stop in self._stripes:
             beside = stop if self._grid.triangular else 0
@@ -182,7 +184,7 @@ class Blocks:
         """Return weights and counts of rows of windows, summed up, as a group of columns costs."""
         factors = self._density.down(range(start, stop), group)
         kept = self._rows.weights[start:stop], self._rows.counts[start:stop]
-        weights, counts = ([0, *accumulate(map(mul, one, factors))] for one in kept)
+        weights, counts = ([0, *accumulate(map(mul, values, factors))] for values in kept)
         return weights, counts
 
     def _column_costs(self, start: int, stop: int, end: int) -> list[int]:
@@ -249,7 +251,7 @@ class Blocks:
         """Pairs of a window, from its first on, that cost at least `target` (at most all)."""
         rows = self._lengths[0](window.row_start, window.row_stop)
         columns = self._lengths[1](window.column_start, window.column_stop)
-        heights, widths = (weigh_residues(one) >> self._shift for one in (rows, columns))
+        heights, widths = (weigh_residues(lengths) >> self._shift for lengths in (rows, columns))
         offsets = window.row_offsets
         ends = np.cumsum(_row_costs(np.diff(offsets), heights, widths))
         row = int(np.searchsorted(ends, target))
@@ -310,11 +312,11 @@ def cut_shard(
     """
     number, shards = check_shard(shard)
     blocks = Blocks(grid, rows, columns, shards, density)
-    own = sorted(
+    windows = sorted(
         blocks.between(blocks.find(number - 1), blocks.find(number)),
-        key=lambda one: (one.index, one.row_start, one.column_start),
+        key=lambda window: (window.index, window.row_start, window.column_start),
     )
-    return own, _pieces(grid, own)
+    return windows, _pieces(grid, windows)
 
 
 def _row_costs(
@@ -327,9 +329,9 @@ def _row_costs(
     return costs
 
 
-def _pieces(grid: WindowGrid, own: Iterable[Window]) -> list[Pairs]:
+def _pieces(grid: WindowGrid, windows: Iterable[Window]) -> list[Pairs]:
     pieces: list[Pairs] = []
-    for part in own:
+    for part in windows:
         above, beside = part.row_start // grid.size, part.column_start // grid.size
         whole = grid.window(above, beside)
         row = part.row_start

@@ -199,32 +199,38 @@ def _align_with_doubled(
         The rotations that begin where the alignments begin, and those that end where they end.
     """
     kinds = len(strands.residues)
-    own, place = np.unique(targets, return_inverse=True)
-    doubled = strands.set_of([2 * texts[k] for texts in strands.residues for k in own.tolist()])
+    target_numbers, place = np.unique(targets, return_inverse=True)
+    doubled = strands.set_of(
+        [2 * texts[k] for texts in strands.residues for k in target_numbers.tolist()]
+    )
     pairs = PairList(
         np.tile(queries, kinds),
-        np.concatenate([place + len(own) * strand for strand in range(kinds)]).astype(np.int32),
+        np.concatenate([place + len(target_numbers) * strand for strand in range(kinds)]).astype(
+            np.int32
+        ),
     )
     scoring = free_target_ends(problem.scoring)
-    found = align_list(Problem(problem.queries, doubled, scoring), pairs, Detail.STATS, resources)
+    alignments = align_list(
+        Problem(problem.queries, doubled, scoring), pairs, Detail.STATS, resources
+    )
     lengths = np.tile(problem.queries.lengths[targets], kinds).astype(np.int64)
-    start = found.field("target_start").astype(np.int64)
-    end = found.field("target_end").astype(np.int64)
+    start = alignments.field("target_start").astype(np.int64)
+    end = alignments.field("target_end").astype(np.int64)
     cuts = np.stack((start % lengths, (end - lengths) % lengths))
-    return found.raw_score.astype(np.int64), cuts
+    return alignments.raw_score.astype(np.int64), cuts
 
 
 def _align_again(
-    problem: Problem, strands: Strands, found: Alignments, detail: Detail, resources: Resources
+    problem: Problem, strands: Strands, alignments: Alignments, detail: Detail, resources: Resources
 ) -> Alignments:
     """Rotate both sequences of each pair to the middle of its longest run of matches, and align.
 
     Of DNA, both are on the strand on which the residues of that run come first.
     """
     pairs = []
-    for one in (Alignment(found, number) for number in range(len(found))):
-        pair = one.query.residues.encode(), one.target.residues.encode()
-        starts, length = _longest_run(one.runs)
+    for alignment in (Alignment(alignments, number) for number in range(len(alignments))):
+        pair = alignment.query.residues.encode(), alignment.target.residues.encode()
+        starts, length = _longest_run(alignment.runs)
         run = pair[0][starts[0] : starts[0] + length].upper()
         if strands.table is not None and run[::-1].translate(strands.table) < run:
             pair = strands.other(pair[0]), strands.other(pair[1])

@@ -129,7 +129,7 @@ class Destination:
         self.summary: Callable[[], dict[str, Any]] = dict
         self._resumable: Resumable | None = None
         self._number = self.piece.number
-        self._counts = list(accumulate(one.pairs for one in job.pieces))
+        self._counts = list(accumulate(piece.pairs for piece in job.pieces))
         self._ends: list[End] = []
         if request.resume and place is not None and self._is_complete(place):
             return
@@ -146,11 +146,11 @@ class Destination:
 
     def _is_complete(self, place: PartPlace) -> bool:
         """Whether a run before has completed the part: then it and its manifest stay."""
-        found = place.find_complete(self._described, self.format)
-        if found is None:
+        manifest = place.find_complete(self._described, self.format)
+        if manifest is None:
             return False
         log.warning("'%s' is complete", place.path)
-        self.before, self._place = found.summary, None
+        self.before, self._place = manifest.summary, None
         self.is_done = self.is_resumed = True
         return True
 
@@ -179,7 +179,7 @@ class Destination:
             )
         if last is not None:
             self._number, self.before = last.number, last.summary
-            left = tuple(one.left for one in resumable.history if one.left)
+            left = tuple(commit.left for commit in resumable.history if commit.left)
             self.piece = replace(self.piece, first=False, number=last.number, left=left)
             say_resumed(last.pairs, self._pairs)
             self._ends = self._ends_before(resumable)
@@ -191,7 +191,9 @@ class Destination:
 
     def _ends_before(self, resumable: Resumable) -> list[End]:
         """Return where the pieces end that were written before: each was committed."""
-        commits = {one.pairs: End(one.bytes, one.number) for one in reversed(resumable.history)}
+        commits = {
+            commit.pairs: End(commit.bytes, commit.number) for commit in reversed(resumable.history)
+        }
         return [commits[count] for count in self._counts[:-1] if count in commits]
 
     def _left_by(self, resumable: Resumable, last: Commit) -> AlignmentJob:

@@ -70,25 +70,25 @@ def check_files(options: Any) -> None:
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )
-    given = {name: values.get(name) for name in _WRITTEN}
+    paths = {name: values.get(name) for name in _WRITTEN}
     read = _read_by(values)
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
     for option in _WRITTEN:
-        path, called = given[option], _called(option)
+        path, called = paths[option], _called(option)
         if path is None or _is_device(path):
             continue
         refuse_inputs(path, read)
         if path != "-":
             _refuse_beside(path, read)
-            _refuse_beside(path, [given[name] for name in _WRITTEN if name != option])
+            _refuse_beside(path, [paths[name] for name in _WRITTEN if name != option])
         other = written.setdefault(path if path == "-" else os.path.realpath(path), called)
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
             raise FormatError(f"{other} and {called} are both {shown}; choose another file")
     for option, (what, endings) in _OF_ONE_FORMAT.items():
-        path = given[option]
+        path = paths[option]
         if path is not None and not _is_device(path):
             check_ending(path, endings, what)
 
@@ -97,7 +97,7 @@ def _read_by(values: Mapping[str, Any]) -> list[str | None]:
     """Return the files that are read, as the options name them."""
     several = (*values.get("inputs", ()), *values.get("also", ()))
     named = (values.get(name) for name in _READ)
-    return [*(one if isinstance(one, str) else None for one in named), *several]
+    return [*(value if isinstance(value, str) else None for value in named), *several]
 
 
 def check_log(options: Any) -> None:

@@ -100,9 +100,9 @@ class HitsJob(AlignmentJob):
         self._best: BestHits | None = None
         if self.once and self._one_set and len(self._blocks) > 1:
             count, most = len(self.queries), self.ranking.most
-            taken = hit_bytes(most) * count
+            needed_bytes = hit_bytes(most) * count
             raise CapacityError(
-                f"{most:,} hits of {count:,} sequences, each pair once, take {taken:,} "
+                f"{most:,} hits of {count:,} sequences, each pair once, take {needed_bytes:,} "
                 f"bytes, over a quarter of the memory: raise {spelled('memory')}, or take PAF"
             )
 
@@ -265,7 +265,11 @@ class HitsJob(AlignmentJob):
 
     def _part(self, **changes: Any) -> AlignmentJob:
         """Return a job that does a part of this one."""
-        kept = {one.name: getattr(self, one.name) for one in fields(AlignmentJob) if one.init}
+        kept = {
+            attribute.name: getattr(self, attribute.name)
+            for attribute in fields(AlignmentJob)
+            if attribute.init
+        }
         return AlignmentJob(**{**kept, "shard": None, **changes})
 
     def _ranking(self, block: tuple[int, int]) -> AlignmentJob | None:
@@ -307,9 +311,9 @@ class HitsJob(AlignmentJob):
                 if done < count:
                     rest = job.after(done) if done else job
                     with rest.open() as results:
-                        for found in results:
-                            self._add(best, found, job)
-                            del found
+                        for alignments in results:
+                            self._add(best, alignments, job)
+                            del alignments
                             meter.update(job.cells * (rest.pairs_done - done) // count)
                             done = rest.pairs_done
                             self._scored = before_job + done
@@ -336,64 +340,66 @@ class HitsJob(AlignmentJob):
         else:
             self.steps = self.steps + job.steps
 
-    def _add(self, best: BestHits, found: Alignments, job: AlignmentJob) -> None:
+    def _add(self, best: BestHits, alignments: Alignments, job: AlignmentJob) -> None:
         """Take in some pairs; of a set with itself each as a hit of both of its sequences."""
-        whole = found if job.queries is self.queries else in_whole(found, self.problem)
+        whole = alignments if job.queries is self.queries else in_whole(alignments, self.problem)
         pair = whole.query, whole.target, whole.raw_score
-        for exchanged, rank in enumerate(self._ranks(found)):
-            passes = self._passes(found, whole, bool(exchanged), job.evalue_filter)
-            query, target, raw_score = (one if passes is None else one[passes] for one in pair)
+        for exchanged, rank in enumerate(self._ranks(alignments)):
+            passes = self._passes(alignments, whole, bool(exchanged), job.evalue_filter)
+            query, target, raw_score = (
+                values if passes is None else values[passes] for values in pair
+            )
             sides = (target, query) if exchanged else (query, target)
             best.add(*sides, raw_score, rank if rank is None or passes is None else rank[passes])
 
     def _passes(
         self,
-        found: Alignments,
+        alignments: Alignments,
         whole: Alignments,
         exchanged: bool,
         evalue_filter: EvalueFilter | None,
     ) -> npt.NDArray[np.bool_] | None:
         """Return which pairs pass with that sequence as the query; None: all.
 
-        `found` is of the sets of the filter, `whole` the same of all sequences.
+        `alignments` are of the sets of the filter, `whole` the same of all sequences.
         """
         passes = None
         if self._covers_one_way:
             turned = exchange(whole, np.full(len(whole), exchanged))
-            passes = np.zeros(len(found), np.bool_)
+            passes = np.zeros(len(alignments), np.bool_)
             passes[self.pair_thresholds.passing(turned)] = True
         if evalue_filter is not None and self._one_set:
-            others = evalue_filter.passes_one_way(found, exchanged=exchanged)
+            others = evalue_filter.passes_one_way(alignments, exchanged=exchanged)
             passes = others if passes is None else passes & others
         return passes
 
-    def _ranks(self, found: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
+    def _ranks(self, alignments: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
         """Return pairs' ranks, higher ones better, each way that they count; None: raw scores."""
         ways = 2 if self._one_set else 1
         if self.ranking.by == "identity":
-            shares = np.divide(*self.pair_thresholds.count_identity(found))
-            return [np.where(found.columns > 0, shares, -1.0)] * ways
+            shares = np.divide(*self.pair_thresholds.count_identity(alignments))
+            return [np.where(alignments.columns > 0, shares, -1.0)] * ways
         if self.ranking.by not in RANKS_OF_STATISTICS:
             return [None] * ways
         assert self.significance is not None
         significance = self.significance
-        if found.queries is not self.queries:
-            significance = significance.of_sets(found.queries, found.targets)
+        if alignments.queries is not self.queries:
+            significance = significance.of_sets(alignments.queries, alignments.targets)
         if self.ranking.by == "bits":
-            return [significance.bits(found)] * ways
+            return [significance.bits(alignments)] * ways
         if ways == 1:
-            return [-significance.log_evalues(found)]
-        return [-one for one in significance.log_evalues_each_way(found)]
+            return [-significance.log_evalues(alignments)]
+        return [-log_evalues for log_evalues in significance.log_evalues_each_way(alignments)]
 
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""
         every = best.pairs_of(best.first, stop)
-        wanted = self._wanted(*every[:2])
+        pair_mask = self._wanted(*every[:2])
         ends = self._cuts(*every[:2], best.first, stop)
         for end in ends[np.searchsorted(ends, self._written, side="right") :].tolist():
             query, target, raw_score = best.pairs_of(self._written, end)
-            if wanted is not None:
-                some = wanted[slice(*np.searchsorted(every[0], (self._written, end)).tolist())]
+            if pair_mask is not None:
+                some = pair_mask[slice(*np.searchsorted(every[0], (self._written, end)).tolist())]
                 query, target, raw_score = query[some], target[some], raw_score[some]
             self._written = end
             if len(query):
@@ -427,15 +433,15 @@ class HitsJob(AlignmentJob):
             if self.once:
                 query, target = first, second
             return replace(self._nothing(), query=query, target=target, raw_score=raw_score)
-        found = self._aligned(first, second)
-        found, counts = take_pairs(found, number_pairs(first, second))
+        alignments = self._aligned(first, second)
+        alignments, counts = take_pairs(alignments, number_pairs(first, second))
         if self.once:
-            return found
-        found = exchange(found, np.repeat(turned, counts))
+            return alignments
+        alignments = exchange(alignments, np.repeat(turned, counts))
         if self.evalue_filter is None or self._is_one_a_pair:
-            return found
-        passes = self.evalue_filter.passes_one_way(found)
-        return found if passes.all() else found.take(passes)
+            return alignments
+        passes = self.evalue_filter.passes_one_way(alignments)
+        return alignments if passes.all() else alignments.take(passes)
 
     def _aligned(self, first: Int32s, second: Int32s) -> Alignments:
         """Align pairs that have passed; suboptimal alignments of a pair must pass, too."""

@@ -83,8 +83,8 @@ def given_sequences(
 ) -> ProblemRequest:
     """Return what a function is asked of sequences; it takes the options of `InputRules`."""
     alphabet = options.get("alphabet", AUTO)  # which need not have a name
-    known = vars(make(InputRules, {**options, "alphabet": AUTO}))
-    reading = checked_rules(**{**known, "qualities": True})  # results can be SAM
+    rules = vars(make(InputRules, {**options, "alphabet": AUTO}))
+    reading = checked_rules(**{**rules, "qualities": True})  # results can be SAM
     return ProblemRequest(sequences, targets, replace(reading, alphabet=alphabet))
 
 
@@ -189,7 +189,9 @@ def _as_sets(
     first = _as_set(sequences, alphabet, rules, rules.also)
     second = _as_set(targets, alphabet, rules)
     if rules.known_alphabet is None and not first.alphabet == second.alphabet == DNA:
-        warn_of_two_kinds((one.source, one.byte_counts) for one in (first, second))
+        warn_of_two_kinds(
+            (sequence_set.source, sequence_set.byte_counts) for sequence_set in (first, second)
+        )
     if alphabet is not None or first.alphabet == second.alphabet:
         return first, second
     # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
@@ -228,8 +230,8 @@ def _as_set(
     names = [record_name(record) for record in records]
     if all(name is None for name in names):
         return _of_strings(records, None, alphabet, rules)
-    given = (f"seq{i}" if name is None else name for i, name in enumerate(names, 1))
-    return _of_strings(records, given, alphabet, rules)
+    full_names = (f"seq{i}" if name is None else name for i, name in enumerate(names, 1))
+    return _of_strings(records, full_names, alphabet, rules)
 
 
 def _of_strings(

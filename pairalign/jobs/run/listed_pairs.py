@@ -101,10 +101,10 @@ class ListedPairs:
 
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
         """Return which pairs of a slab's rectangle are in the list; None: all."""
-        held = self._slabs[slab]
-        if held.stop - held.start == slab.pairs:
+        part = self._slabs[slab]
+        if part.stop - part.start == slab.pairs:
             return None
-        which = slice(held.start, held.stop)
+        which = slice(part.start, part.stop)
         return mask_pairs(slab, self._pairs.rows[which], self._pairs.columns[which])
 
     def split(

@@ -24,8 +24,8 @@ def bytes_of(resources: Resources) -> int:
     ValueError
         What is said of memory is no size.
     """
-    given = resources.memory_bytes
-    return default_bytes() if given is None else given
+    memory_bytes = resources.memory_bytes
+    return default_bytes() if memory_bytes is None else memory_bytes
 
 
 def bytes_beside_distances(
@@ -55,24 +55,24 @@ def bytes_beside_distances(
     """
     check_memory(count, pair_bytes, targets)
     pairs = _pairs_of(count, targets)
-    held = PAIR_BYTES * pairs
+    distance_bytes = PAIR_BYTES * pairs
     if memory_bytes is None:
-        return default_bytes(held)
+        return default_bytes(distance_bytes)
     needed = pair_bytes * pairs + _LEAST_WORK
     if pair_bytes > PAIR_BYTES:
         needed += _KEPT_BY_HEAPS
     if needed > memory_bytes:
-        found = f"{_mebibytes(memory_bytes)} are allowed"
-        raise _too_many_pairs(count, targets, needed, found, memory_bytes)
-    return memory_bytes - held
+        limit = f"{_mebibytes(memory_bytes)} are allowed"
+        raise _too_many_pairs(count, targets, needed, limit, memory_bytes)
+    return memory_bytes - distance_bytes
 
 
 def check_memory(count: int, pair_bytes: int, targets: int | None = None) -> None:
     """Raise CapacityError unless `pair_bytes` for each pair, of a set or of two, are free."""
     needed, available = _pairs_of(count, targets) * pair_bytes, free_bytes()
     if needed > available:
-        found = f"{_mebibytes(available)} are free"
-        raise _too_many_pairs(count, targets, needed, found, available)
+        limit = f"{_mebibytes(available)} are free"
+        raise _too_many_pairs(count, targets, needed, limit, available)
 
 
 def _pairs_of(count: int, targets: int | None) -> int:
@@ -80,12 +80,12 @@ def _pairs_of(count: int, targets: int | None) -> int:
 
 
 def _too_many_pairs(
-    count: int, targets: int | None, needed: int, found: str, available: int
+    count: int, targets: int | None, needed: int, limit: str, available: int
 ) -> CapacityError:
     others = "" if targets is None else f" and {targets:,} others"
     return CapacityError(
         f"{count:,} sequences{others} have {_pairs_of(count, targets):,} pairs, whose distances "
-        f"need {_mebibytes(needed)} of memory in all; {found}",
+        f"need {_mebibytes(needed)} of memory in all; {limit}",
         needed_bytes=needed,
         available_bytes=available,
     )

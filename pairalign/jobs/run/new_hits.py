@@ -54,20 +54,24 @@ class AddedHitsJob(HitsJob):
     @classmethod
     def of(cls, job: HitsJob, known: KnownHits) -> AddedHitsJob:
         """Return the job that does what is left of one whose earlier hits are known."""
-        kept = {one.name: getattr(job, one.name) for one in fields(HitsJob) if one.init}
+        kept = {
+            attribute.name: getattr(job, attribute.name)
+            for attribute in fields(HitsJob)
+            if attribute.init
+        }
         return cls(**kept, known=known)
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         best.add(self.known.query, self.known.target, self.known.raw_score)
         job = self._part(**{**self._changes_to_rank(), "resources": self.resources})
-        for found in align_added(job, self.known.old):
-            self._add(best, found, job)
+        for alignments in align_added(job, self.known.old):
+            self._add(best, alignments, job)
             yield self._nothing()
 
     def _wanted(self, query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
         self.numbers = number_pairs(query, target)
-        known = number_pairs(self.known.query, self.known.target)
-        return ~np.isin(self.numbers, known)
+        known_numbers = number_pairs(self.known.query, self.known.target)
+        return ~np.isin(self.numbers, known_numbers)
 
 
 def can_add_hits(job: HitsJob) -> bool:

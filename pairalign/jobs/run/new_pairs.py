@@ -35,7 +35,9 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
         query, as in the results of `job`.
     """
     if not can_be_cut(job):
-        kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
+        kept = {
+            field.name: getattr(job, field.name) for field in fields(AlignmentJob) if field.init
+        }
         yield from AlignmentJob(**{**kept, "only": (old, len(job.queries)), "shard": None})
         return
     earlier, added = split_set(job, old)
@@ -43,8 +45,8 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
         if targets is None and len(queries) == 1:
             continue
         part = job_of_sets(job, queries, targets)
-        for found in part:
-            yield in_whole(found, job.problem)
+        for block in part:
+            yield in_whole(block, job.problem)
         job.steps, job.devices = part.steps, part.devices
 
 

@@ -76,10 +76,10 @@ class PartPlace:
 
     def find_complete(self, run: dict[str, Any], format: str) -> Manifest | None:
         """Return the manifest of the part, if a run before has completed it."""
-        found = find_complete(self.path, self.manifest, run, format)
-        if found is not None:
+        manifest = find_complete(self.path, self.manifest, run, format)
+        if manifest is not None:
             remove_regular(self.begun)
-        return found
+        return manifest
 
     def begin(self, run: dict[str, Any], format: str, *, is_resumed: bool = False) -> None:
         """Say that the part is begun, and remove the manifest of another command in that place.

@@ -80,8 +80,8 @@ def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
         )
     unlike = scoring.unlike_complements
     if unlike is not None:
-        (one, score), (other, its_score) = unlike
+        (letter, score), (other, its_score) = unlike
         raise ScoringError(
-            f"strand both: {one} scores {score} and {other}, its complement, {its_score}: the "
+            f"strand both: {letter} scores {score} and {other}, its complement, {its_score}: the "
             "score would depend on which sequence is turned; give each the same"
         )

@@ -137,11 +137,11 @@ class PlainProcedure:
         if both_strands:
             from pairalign.jobs.stages.strand_engine import StrandEngine
 
-            engines = [StrandEngine(one) for one in engines]
+            engines = [StrandEngine(engine) for engine in engines]
         if job.evalue_filter is not None:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
-            engines = [EvalueEngine(one, job.evalue_filter, *sets) for one in engines]
+            engines = [EvalueEngine(engine, job.evalue_filter, *sets) for engine in engines]
         steps: Steps | None = None
         if self.chooses(job):
             from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
@@ -233,7 +233,7 @@ class AccuracyProcedure(PlainProcedure):
             memory_bytes=job.memory_bytes,
             cells=job.cells,
         )
-        for one in engines[1:]:
-            one.close()
+        for engine in engines[1:]:
+            engine.close()
         sets = job.queries, job.targets, job.scoring
         return [AccuracyEngine(engines[0], posteriors, *sets, job.pair_thresholds)], None

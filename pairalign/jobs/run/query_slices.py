@@ -38,7 +38,7 @@ def job_of_sets(
     job: AlignmentJob, queries: SequenceSet, targets: SequenceSet | None, **changes: Any
 ) -> AlignmentJob:
     """Return a job that does the same with some of the sequences; their blocks are its sets."""
-    kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
+    kept = {field.name: getattr(job, field.name) for field in fields(AlignmentJob) if field.init}
     if job.evalue_filter is not None:
         others = queries if targets is None else targets
         kept["evalue_filter"] = job.evalue_filter.of_sets(queries, others)
@@ -75,8 +75,8 @@ def jobs_of_queries(
         What the jobs have otherwise.
     """
     problem = job.problem
-    wanted = np.arange(first, stop, dtype=np.int32)
-    ours = PickedSet(problem.queries, problem.queries.positions_of(wanted))
+    query_indices = np.arange(first, stop, dtype=np.int32)
+    ours = PickedSet(problem.queries, problem.queries.positions_of(query_indices))
     if not problem.is_one_set:
         for start, end in _slices(problem.others, residues):
             yield job_of_sets(job, ours, BlockSet(problem.others, [(start, end)]), **changes)
@@ -106,7 +106,7 @@ def cells_of_queries(problem: Problem, first: int, stop: int) -> int:
     total = int(lengths.sum())
     cells = total * problem.others.total_residues
     if problem.is_one_set:
-        cells -= (total * total + sum(one * one for one in lengths.tolist())) // 2
+        cells -= (total * total + sum(length * length for length in lengths.tolist())) // 2
     return cells
 
 
@@ -120,8 +120,8 @@ def job_of_list(job: AlignmentJob, first: Int32s, second: Int32s, **changes: Any
         return job_of_sets(job, some, None, pair_list=listed, **changes)
     indices = np.unique(first), np.unique(second)
     queries, targets = (
-        PickedSet(one, one.positions_of(some))
-        for one, some in zip((problem.queries, problem.others), indices, strict=True)
+        PickedSet(sequences, sequences.positions_of(some))
+        for sequences, some in zip((problem.queries, problem.others), indices, strict=True)
     )
     listed = PairList(_places(indices[0], first), _places(indices[1], second))
     return job_of_sets(job, queries, targets, pair_list=listed, **changes)
@@ -133,8 +133,8 @@ def lengths_of(sequences: SequenceSet, indices: Int32s) -> Int32s:
     return sequences.lengths_at(some)[places]
 
 
-def _places(known: Int32s, indices: Int32s) -> Int32s:
-    return np.searchsorted(known, indices).astype(np.int32)
+def _places(sorted_indices: Int32s, indices: Int32s) -> Int32s:
+    return np.searchsorted(sorted_indices, indices).astype(np.int32)
 
 
 def _slices(sequences: SequenceSet, residues: int) -> Iterator[tuple[int, int]]:

@@ -89,20 +89,20 @@ def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> 
     index, start = find_start(sequences, to)
     check_strand(strand, sequences, problem.scoring)
     strands = Strands.of(sequences, strand == "both")
-    own = rotated(strands.residues[0][index], start)
-    anchor = own[:_ANCHOR_RESIDUES]
+    reference = rotated(strands.residues[0][index], start)
+    anchor = reference[:_ANCHOR_RESIDUES]
     others = [k for k in range(len(sequences)) if k != index]
     texts = list(strands.residues[0])
-    texts[index] = own
+    texts[index] = reference
     if others:
         kinds = len(strands.residues)
         doubled = strands.set_of([2 * residues[k] for residues in strands.residues for k in others])
         again = Problem(strands.set_of([anchor]), doubled, free_target_ends(problem.scoring))
         numbers = np.arange(len(doubled), dtype=np.int32)
         pairs = PairList(np.zeros(len(doubled), np.int32), numbers)
-        found = align_list(again, pairs, Detail.STATS, resources)
-        scores: Any = found.raw_score.reshape(kinds, -1)
-        cuts = found.field("target_start").reshape(kinds, -1)
+        alignments = align_list(again, pairs, Detail.STATS, resources)
+        scores: Any = alignments.raw_score.reshape(kinds, -1)
+        cuts = alignments.field("target_start").reshape(kinds, -1)
         for place, (k, kind) in enumerate(zip(others, scores.argmax(axis=0).tolist(), strict=True)):
             text = strands.residues[kind][k]
             texts[k] = rotated(text, int(cuts[kind, place]) % len(text))

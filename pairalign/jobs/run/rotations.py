@@ -121,7 +121,7 @@ class RotationSearch:
             circle, start, stop = ranges
             single = stop - start == 1
             self._score_rotations(pairs, circles, circle[single], start[single])
-            circle, start, stop = (one[~single] for one in ranges)
+            circle, start, stop = (values[~single] for values in ranges)
             texts = [
                 (2 * circles[k])[a : b - 1 + len(circles[k])]
                 for k, a, b in zip(circle.tolist(), start.tolist(), stop.tolist(), strict=True)
@@ -152,8 +152,8 @@ class RotationSearch:
             return np.empty(0, np.int64)
         problem = Problem(self._problem.queries, self._set_of(texts), scoring)
         listed = PairList(self._queries[pairs], np.arange(len(texts), dtype=np.int32))
-        found = align_list(problem, listed, Detail.SCORE, self._resources)
-        return found.raw_score.astype(np.int64)
+        alignments = align_list(problem, listed, Detail.SCORE, self._resources)
+        return alignments.raw_score.astype(np.int64)
 
 
 def _cut(circle: Int64s, start: Int64s, stop: Int64s, parts: int) -> tuple[Int64s, Int64s, Int64s]:
@@ -182,11 +182,11 @@ def align_list(
 ) -> Alignments:
     """Align listed pairs; return them in the order of the list."""
     run = RunRequest(detail=detail, resources=resources)
-    found = concatenate(list(plan_alignment(AlignRequest(pairs=pairs), problem, run).job))
+    alignments = concatenate(list(plan_alignment(AlignRequest(pairs=pairs), problem, run).job))
     wide = np.int64(len(problem.others))
     listed = pairs.first * wide + pairs.second
     order = np.empty(len(listed), np.int64)
     order[np.argsort(listed, kind="stable")] = np.argsort(
-        found.query * wide + found.target, kind="stable"
+        alignments.query * wide + alignments.target, kind="stable"
     )
-    return found.take(order)
+    return alignments.take(order)

@@ -53,9 +53,9 @@ def describe_run(job: AlignmentJob, **more: Any) -> Description:
         An attribute of the job is of a kind that cannot be described.
     """
     kept = {
-        one.name: getattr(job, one.name)
-        for one in fields(job)
-        if one.init and one.name not in _ONLY_HOW
+        field.name: getattr(job, field.name)
+        for field in fields(job)
+        if field.init and field.name not in _ONLY_HOW
     }
     return describe(type(job).__name__, **kept, **more)
 
@@ -95,14 +95,14 @@ def _describe(value: Any) -> Any:
         return digest_of(str(value.dtype).encode(), str(value.shape).encode(), value.tobytes())
     if is_dataclass(value):
         return {
-            one.name: _describe(getattr(value, one.name))
-            for one in fields(value)
-            if one.name not in _ONLY_FOR_MESSAGES
+            field.name: _describe(getattr(value, field.name))
+            for field in fields(value)
+            if field.name not in _ONLY_FOR_MESSAGES
         }
     if isinstance(value, Mapping):
-        return {str(key): _describe(one) for key, one in value.items()}
+        return {str(key): _describe(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_describe(one) for one in value]
+        return [_describe(item) for item in value]
     raise TypeError(f"cannot describe {value!r} of type {type(value).__name__}")
 
 

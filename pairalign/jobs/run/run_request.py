@@ -150,7 +150,7 @@ def plan_alignment(
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
     pair_list, thresholds = _listed(request, problem, run.resources), request.thresholds
-    given, problem = problem, mask_problem(problem, request.scored_mask)
+    unmasked_problem, problem = problem, mask_problem(problem, request.scored_mask)
     want = Want(
         Detail.CIGAR if request.is_masked else run.detail,
         raw_minimum(request.min_score, problem.scoring),
@@ -160,12 +160,12 @@ def plan_alignment(
     computed = procedure.detail(want.detail, thresholds, problem.scoring.mode)
     check_problem(problem, computed, request.strand)
     check_mask(problem.queries.alphabet, request.mask)
-    found = find_statistics(request, problem, run)
+    statistics = find_statistics(request, problem, run)
     kept = None
     if request.max_evalue is not None:
-        assert found.significance is not None
+        assert statistics.significance is not None
         either_way = request.shows_both_ways(problem.is_one_set)
-        kept = EvalueFilter(found.significance, request.max_evalue, either_way)
+        kept = EvalueFilter(statistics.significance, request.max_evalue, either_way)
         want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
@@ -174,7 +174,7 @@ def plan_alignment(
             check(request, (ONE_ALIGNMENT_OF_A_HIT,))
         kind, more = HitsJob, {"ranking": request.ranking, "once": run.once}
         if request.ranks_by_statistics:
-            more["significance"] = found.significance
+            more["significance"] = statistics.significance
     has_list = pair_list is not None
     job = kind(
         problem.queries,
@@ -193,7 +193,7 @@ def plan_alignment(
         resources=_resources_of(procedure, run.resources),
         **more,
     )
-    return AlignmentPlan(given, job, found, request, run)
+    return AlignmentPlan(unmasked_problem, job, statistics, request, run)
 
 
 def plan_of_files(options: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
@@ -265,11 +265,11 @@ def evalue_filter_of(
     """
     if options.max_evalue is None:
         return None
-    given = {one.name: getattr(options, one.name) for one in fields(StatisticsOptions)}
-    request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **given})
-    found = find_statistics(request, problem, RunRequest(resources=resources)).significance
-    assert found is not None
-    return EvalueFilter(found, options.max_evalue, either_way=True)
+    values = {option.name: getattr(options, option.name) for option in fields(StatisticsOptions)}
+    request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **values})
+    significance = find_statistics(request, problem, RunRequest(resources=resources)).significance
+    assert significance is not None
+    return EvalueFilter(significance, options.max_evalue, either_way=True)
 
 
 def find_statistics(
@@ -314,7 +314,9 @@ def find_statistics(
         composition = pair_composition(scoring, *sets, gumbel)
     mask = request.mask if request.is_masked else MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
-    found = find_significance(scoring, *sets, request.searched, gumbel, composition, mask, strands)
-    if found is not None:
-        found = replace(found, scored_mask=request.scored_mask)
-    return Statistics(found, reason, gumbel is not None and found is not None)
+    significance = find_significance(
+        scoring, *sets, request.searched, gumbel, composition, mask, strands
+    )
+    if significance is not None:
+        significance = replace(significance, scored_mask=request.scored_mask)
+    return Statistics(significance, reason, gumbel is not None and significance is not None)

@@ -66,7 +66,7 @@ def cut_seeded(
         One after the other they hold the windows' pairs; each window is in one slab, or alone.
     """
     pair_bytes, residue_bytes = result_bytes
-    for _, same_rows in groupby(windows, lambda one: (one.row_start, one.row_stop)):
+    for _, same_rows in groupby(windows, lambda window: (window.row_start, window.row_stop)):
         strip = list(same_rows)
         residues = int(lengths[0][strip[0].row_start] + lengths[1][strip[0].column_start])
         shares = _shares_found(strip, index)
@@ -78,8 +78,8 @@ def cut_seeded(
             if stop - start > 1 or needed[start] <= limit:
                 yield replace(strip[start], column_stop=strip[stop - 1].column_stop)
                 continue
-            taken = ceil(shares[start] * pair_bytes), shares[start] * residue_bytes
-            yield from cut_windows(strip[start:stop], *lengths, *taken, limit)
+            expected_bytes = ceil(shares[start] * pair_bytes), shares[start] * residue_bytes
+            yield from cut_windows(strip[start:stop], *lengths, *expected_bytes, limit)
 
 
 def _shares_found(strip: Sequence[Window], index: SeedIndex) -> list[float]:
@@ -98,8 +98,8 @@ def _shares_found(strip: Sequence[Window], index: SeedIndex) -> list[float]:
         joined = replace(windows[0], column_stop=windows[-1].column_stop)
         counts = index.count(joined, step, width if len(windows) > 1 else joined.column_stop)
         for window, count in zip(windows, counts.tolist(), strict=True):
-            found = _MORE_THAN_EXPECTED * step * max(1, count)
-            shares.append(min(1.0, found / max(1, window.pairs)))
+            pairs = _MORE_THAN_EXPECTED * step * max(1, count)
+            shares.append(min(1.0, pairs / max(1, window.pairs)))
     return shares
 
 
@@ -107,15 +107,15 @@ def _joins(
     strip: Sequence[Window], needed: Sequence[float], limit: int, *, first_alone: bool
 ) -> Iterator[tuple[int, int]]:
     """Yield which windows of the same rows are joined: from one up to another."""
-    start, held, pairs = 0, 0.0, 0
+    start, total, pairs = 0, 0.0, 0
     for place, window in enumerate(strip):
         is_first = first_alone and place == 1 and strip[0].row_stop > strip[0].column_start
         is_neighbour = place > 0 and strip[place - 1].column_stop == window.column_start
-        too_many = held + needed[place] > limit or pairs + window.pairs > _MOST_MASKED
+        too_many = total + needed[place] > limit or pairs + window.pairs > _MOST_MASKED
         if place > start and (is_first or not is_neighbour or too_many):
             yield start, place
-            start, held, pairs = place, 0.0, 0
-        held += needed[place]
+            start, total, pairs = place, 0.0, 0
+        total += needed[place]
         pairs += window.pairs
     yield start, len(strip)
 
@@ -148,14 +148,14 @@ class JoinedEngine(WrappedEngine):
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of joined windows; `pair_mask` is None."""
-        found = self._engine.align(window, want, pair_mask)
+        alignments = self._engine.align(window, want, pair_mask)
         first, last = self._windows[[window.column_start, window.column_stop - 1]]
-        if first == last or not len(found):
-            return found
-        columns = self._positions[found.target]
+        if first == last or not len(alignments):
+            return alignments
+        columns = self._positions[alignments.target]
         if self._is_one_set:
-            columns = np.maximum(columns, self._positions[found.query])
-        return found.take(np.argsort(self._windows[columns], kind="stable"))
+            columns = np.maximum(columns, self._positions[alignments.query])
+        return alignments.take(np.argsort(self._windows[columns], kind="stable"))
 
 
 def join_results(

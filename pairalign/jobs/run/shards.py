@@ -58,14 +58,14 @@ def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tupl
     def cost(weights: int, count: int) -> int:
         return residues * weights + PAIR_CELLS * len(others) * count
 
-    def cut(wanted: int) -> int:
-        """Return how many queries cost `wanted` at least."""
-        place = _first(len(ends), wanted, lambda k: cost(ends[k], starts[k]))
+    def cut(target: int) -> int:
+        """Return how many queries cost `target` at least."""
+        place = _first(len(ends), target, lambda k: cost(ends[k], starts[k]))
         if place == 0:
             return 0
         start, before = starts[place - 1], ends[place - 1]
         weights = _weigh(queries, np.arange(start, starts[place], dtype=np.int32))
-        inside = _first(len(weights), wanted, lambda k: cost(before + weights[k], start + k + 1))
+        inside = _first(len(weights), target, lambda k: cost(before + weights[k], start + k + 1))
         return start + inside + 1
 
     total = cost(ends[-1], len(queries))
@@ -74,10 +74,10 @@ def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tupl
 
 def _weigh(sequences: SequenceSet, some: Int32s) -> list[int]:
     """Return the sums of the weights of some sequences, up to each of them."""
-    found: list[int] = np.cumsum(weigh_residues(sequences.lengths_at(some))).tolist()
-    return found
+    sums: list[int] = np.cumsum(weigh_residues(sequences.lengths_at(some))).tolist()
+    return sums
 
 
-def _first(count: int, wanted: int, cost: Callable[[int], int]) -> int:
-    """Return the first of `count` numbers whose cost is `wanted` at least; costs ascend."""
-    return bisect_left(range(count), wanted, key=cost)
+def _first(count: int, target: int, cost: Callable[[int], int]) -> int:
+    """Return the first of `count` numbers whose cost is `target` at least; costs ascend."""
+    return bisect_left(range(count), target, key=cost)

@@ -45,10 +45,10 @@ def slab_bytes(on_gpu: bool, threads: int, memory_bytes: int, chosen: bool = Fal
     more still where only `chosen` ones are traced: few of most windows are, in batches that take
     no longer if they are larger.
     """
-    wanted = _SLAB_BYTES * max(1, threads // 4)
+    most_bytes = _SLAB_BYTES * max(1, threads // 4)
     if on_gpu:
-        wanted = _CHOSEN_SLAB_BYTES if chosen else _GPU_SLAB_BYTES
-    return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, wanted))
+        most_bytes = _CHOSEN_SLAB_BYTES if chosen else _GPU_SLAB_BYTES
+    return max(_LEAST_SLAB_BYTES, min(memory_bytes // 8, most_bytes))
 
 
 def slab_cells(
@@ -130,8 +130,8 @@ def share_of_residues(queries: SequenceSet, targets: SequenceSet | None) -> floa
     times what a slab's may at most, which is about what the whole run may.
     """
     other = queries if targets is None else targets
-    for one in (queries, other):
-        if len(one) < 2 or one.total_residues < _LONG * len(one):
+    for sequences in (queries, other):
+        if len(sequences) < 2 or sequences.total_residues < _LONG * len(sequences):
             return 1.0
     rows = np.linspace(0, len(queries) - 1, _SAMPLED_PAIRS).astype(np.int64)
     steps = 1 + 7919 * np.arange(_SAMPLED_PAIRS) % (len(other) - 1)

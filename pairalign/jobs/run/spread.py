@@ -59,12 +59,12 @@ def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
     tasks = min(MOST_TASKS, job.pairs)
     waiting = [executor.submit(_align_shard, pickled, (k, tasks)) for k in range(1, tasks + 1)]
     try:
-        found = [piece for task in waiting for piece in task.result()]
+        pieces = [piece for task in waiting for piece in task.result()]
         return [
             Alignments(
                 queries=job.queries, targets=job.problem.others, scoring=job.scoring, **columns
             )
-            for _, columns in sorted(found, key=lambda piece: piece[0])
+            for _, columns in sorted(pieces, key=lambda piece: piece[0])
         ]
     finally:
         for task in waiting:
@@ -76,11 +76,15 @@ def _align_shard(pickled: bytes, shard: Shard) -> list[tuple[int, _Columns]]:
     job: Any = replace(pickle.loads(pickled), shard=shard)
     ends = list(accumulate(piece.pairs for piece in job.pieces))
     parts: dict[int, list[Alignments]] = {}
-    for found in job:
+    for block in job:
         start = job.pieces[bisect_left(ends, job.pairs_done)].start
-        parts.setdefault(start, []).append(found)
+        parts.setdefault(start, []).append(block)
     return [(start, _columns_of(concatenate(some))) for start, some in parts.items()]
 
 
-def _columns_of(found: Alignments) -> _Columns:
-    return {one.name: getattr(found, one.name) for one in fields(found) if one.name not in _SHARED}
+def _columns_of(alignments: Alignments) -> _Columns:
+    return {
+        field.name: getattr(alignments, field.name)
+        for field in fields(alignments)
+        if field.name not in _SHARED
+    }

@@ -77,9 +77,9 @@ def find_or_estimate_gumbel(
     ScoringError
         Scores of random sequences have no such distribution: they grow with the lengths.
     """
-    known = find_gumbel(scoring)
-    if known is not None:
-        return known
+    gumbel = find_gumbel(scoring)
+    if gumbel is not None:
+        return gumbel
     shares = composition(queries), composition(queries if targets is None else targets)
     path = cache_folder() / f"statistics-{_digest(scoring, shares)}.json"
     kept = _load(path)
@@ -180,7 +180,9 @@ class _RandomPairs:
         count = min(pairs, _RESIDUES // length)
         partners = pairs // count
         generator = np.random.default_rng(seed)
-        sets = [self._random_set(generator, one, count, length) for one in self._shares]
+        sets = [
+            self._random_set(generator, frequencies, count, length) for frequencies in self._shares
+        ]
         first = np.repeat(np.arange(count, dtype=np.int32), partners)
         second = (first + np.tile(np.arange(partners, dtype=np.int32), count)) % np.int32(count)
         job = AlignmentJob(
@@ -194,15 +196,18 @@ class _RandomPairs:
         )
         scores, spans = [], []
         with job.open() as results:
-            for found in results:
-                scores.append(found.raw_score.astype(np.int64))
+            for alignments in results:
+                scores.append(alignments.raw_score.astype(np.int64))
                 if detail == Detail.STATS:
                     sides = ("query", "target")
                     spans.append(
-                        [found.field(f"{one}_end") - found.field(f"{one}_start") for one in sides]
+                        [
+                            alignments.field(f"{side}_end") - alignments.field(f"{side}_start")
+                            for side in sides
+                        ]
                     )
-        taken = np.concatenate(spans, axis=1) if spans else np.zeros((2, 0))
-        return np.concatenate(scores), taken.astype(np.float64)
+        residues = np.concatenate(spans, axis=1) if spans else np.zeros((2, 0))
+        return np.concatenate(scores), residues.astype(np.float64)
 
     def fit_first_passage(
         self, lambda_: float, k: float, start: LengthLaw, cells: int
@@ -212,7 +217,10 @@ class _RandomPairs:
         counts = {}
         for length in _PROTEIN_LENGTHS:
             count = max(1, math.isqrt(cells) // length)
-            sets = [self._random_set(generator, one, count, length) for one in self._shares]
+            sets = [
+                self._random_set(generator, frequencies, count, length)
+                for frequencies in self._shares
+            ]
             job = AlignmentJob(
                 sets[0],
                 sets[1],
@@ -221,7 +229,7 @@ class _RandomPairs:
                 resources=Resources(device="cpu", threads=self._threads),
             )
             with job.open() as results:
-                scores = np.concatenate([found.raw_score for found in results])
+                scores = np.concatenate([alignments.raw_score for alignments in results])
             counts[length] = np.bincount(scores)
         return fit_first_passage(counts, lambda_, k, start)
 
@@ -241,7 +249,7 @@ def _digest(scoring: Scoring, shares: tuple[Doubles, Doubles]) -> str:
     parts = [
         f"{_VERSION} {CELLS} {scoring.gap_open} {scoring.gap_extend}",
         scoring.matrix.tobytes().hex(),
-        *(np.array2string(one, threshold=100, precision=17) for one in shares),
+        *(np.array2string(frequencies, threshold=100, precision=17) for frequencies in shares),
     ]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:32]
 

@@ -115,7 +115,7 @@ def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
     if options.weight == WEIGHTS[0]:
         return
     if not writer.weighted:
-        fitting = ", ".join(name for name, one in FORMATS.items() if one.weighted)
+        fitting = ", ".join(name for name, kind in FORMATS.items() if kind.weighted)
         raise FormatError(
             f"{spelled('weight')} is for {fitting}, but the format is {writer.name}"
             + ("; its edges have all of them" if writer.name in NETWORK_FORMATS else "")
@@ -145,8 +145,8 @@ def _shown_tags(
     options: AlignOptions, writer: type[Writer], tags: frozenset[str], detail: Detail
 ) -> frozenset[str]:
     """Return the tags of a format: with confidence, where it is known and can be shown."""
-    known = _TAG in writer.known_tags and detail == Detail.CIGAR
-    return tags | {_TAG} if known and options.is_by_accuracy else tags
+    has_tag = _TAG in writer.known_tags and detail == Detail.CIGAR
+    return tags | {_TAG} if has_tag and options.is_by_accuracy else tags
 
 
 def confidence_of(
@@ -184,17 +184,17 @@ def tags_of(options: Any) -> frozenset[str]:
     FormatError
         There is no such tag.
     """
-    found: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
-    for option, text, known in (
+    tags: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
+    for option, text, choices in (
         (spelled("paf_tags"), options.paf_tags, PAF_TAGS),
         (spelled("sam_tags"), options.sam_tags, SAM_TAGS),
     ):
         names = names_in(text)
         for name in names:
-            if name not in known:
-                raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
-        found += names
-    if "pp" in found and not isinstance(options, AlignOptions):
+            if name not in choices:
+                raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(choices)}")
+        tags += names
+    if "pp" in tags and not isinstance(options, AlignOptions):
         named = f"{spelled('paf_tags')}, {spelled('sam_tags')}"
         raise FormatError(f"{named}: pp is for align, which computes posteriors")
-    return frozenset(found)
+    return frozenset(tags)

@@ -39,13 +39,13 @@ class Consumers:
             self._idle.release()
             raise
 
-    def _work(self, found: Alignments) -> None:
+    def _work(self, alignments: Alignments) -> None:
         try:
-            self._use(found)
+            self._use(alignments)
         except BaseException as error:
             self._error = self._error or error
         finally:
-            del found
+            del alignments
             self._idle.release()
 
     def __enter__(self) -> Consumers:
@@ -68,6 +68,6 @@ class HandingEngine(WrappedEngine):
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of a window and hand on what was found."""
-        found = self._engine.align(window, want, pair_mask)
-        self._users.take(found)
-        return found.take([])
+        alignments = self._engine.align(window, want, pair_mask)
+        self._users.take(alignments)
+        return alignments.take([])

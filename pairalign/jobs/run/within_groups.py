@@ -46,8 +46,8 @@ def list_within(
     if not problem.is_one_set:
         raise UsageError(f"{spelled('within')} is of groups of one set, and there are two")
     source = os.fspath(groups) if isinstance(groups, (str, os.PathLike)) else "within"
-    found = _groups_of(groups, problem.queries, source)
-    sizes = np.bincount(found.labels[found.labels >= 0]).astype(np.int64)
+    grouping = _groups_of(groups, problem.queries, source)
+    sizes = np.bincount(grouping.labels[grouping.labels >= 0]).astype(np.int64)
     pairs = int((sizes * (sizes - 1) // 2).sum())
     if pairs == 0:
         raise PairListError(f"{source}: no group has two sequences")
@@ -59,7 +59,7 @@ def list_within(
             pairs * _PAIR_BYTES,
             memory_bytes,
         )
-    (listed,) = pairs_within(found.labels, pairs)
+    (listed,) = pairs_within(grouping.labels, pairs)
     return PairList(listed.first, listed.second, source)
 
 

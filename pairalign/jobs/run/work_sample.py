@@ -147,10 +147,10 @@ class Left:
         """Return what it takes to find what is left, in cells that are scored meanwhile."""
         mean = self.cells // np.maximum(self.pairs, 1)
         possible = self.grams * self.possible
-        found: Int64s = costs.of(
+        cells: Int64s = costs.of(
             self.pairs, self.left, possible, self.subsequences * self.sharing, mean
         )
-        return found
+        return cells
 
 
 class WorkSample:
@@ -167,7 +167,7 @@ class WorkSample:
 
     def __init__(self, problem: Problem, window: int, shards: int = 1) -> None:
         self._is_one_set = problem.is_one_set
-        counts = [len(one) for one in (problem.queries, problem.others)]
+        counts = [len(sequences) for sequences in (problem.queries, problem.others)]
         down, across = (-(-count // window) for count in counts)
         pairs = counts[0] * counts[1] // (shards * _OF_A_SHARD)
         most = min(max(isqrt(pairs), _LEAST_SEQUENCES), _SEQUENCES)
@@ -181,7 +181,7 @@ class WorkSample:
     def is_little(self) -> bool:
         """Whether it has few residues; of long sequences one a group is too much to look at."""
         sides = self._rows, self._columns
-        return all(int(one.lengths.sum(dtype=np.int64)) <= 2 * _RESIDUES for one in sides)
+        return all(int(side.lengths.sum(dtype=np.int64)) <= 2 * _RESIDUES for side in sides)
 
     def filter(self, request: Requirement) -> Left:
         """Send all pairs of the sample through the filters."""
@@ -210,23 +210,25 @@ class WorkSample:
 
     def _look(self, opened: AnyFilter, seeds: bool) -> Left:
         shape = len(self._rows.ends), len(self._columns.ends)
-        found = np.zeros((7, *shape), np.int64)
+        totals = np.zeros((7, *shape), np.int64)
         kept: list[npt.NDArray[np.int32]] = [np.empty((2, 0), np.int32)]
         sides = self._rows, self._columns
         for row, column, window in self._windows():
             choice = opened.choose(window)
             steps = choice.looked_at, choice.possible, choice.sharing, choice.left
             places = positions_of_mask(window.bounds, choice.mask)
-            lengths = (one.lengths[some] for one, some in zip(sides, places, strict=True))
-            cells = count_cells(window, *(one.lengths for one in sides))
-            cells_left = int(np.dot(*(one.astype(np.int64) for one in lengths)))
-            cost = count_cells(window, *(one.weights for one in sides)) + PAIR_CELLS * window.pairs
-            found[:, row, column] = (*steps, cells, cells_left, cost)
+            lengths = (side.lengths[some] for side, some in zip(sides, places, strict=True))
+            cells = count_cells(window, *(side.lengths for side in sides))
+            cells_left = int(np.dot(*(residues.astype(np.int64) for residues in lengths)))
+            cost = (
+                count_cells(window, *(side.weights for side in sides)) + PAIR_CELLS * window.pairs
+            )
+            totals[:, row, column] = (*steps, cells, cells_left, cost)
             kept.append(np.stack(places))
         rows, columns = np.concatenate(kept, axis=1)
         looks = bool(opened.gram), opened.has_subsequences, seeds
         places_in_whole = self._rows.in_whole(rows), self._columns.in_whole(columns)
-        pairs, possible, sharing, left, *work = (one for one in found)
+        pairs, possible, sharing, left, *work = (total for total in totals)
         return Left(
             *(pairs, possible, sharing, left),
             *(work[0], work[1], work[2], self._count_whole()),
@@ -236,7 +238,7 @@ class WorkSample:
 
     def _count_whole(self) -> Int64s:
         """Count the pairs of the whole, by groups."""
-        rows, columns = (np.array(one.sizes, np.int64) for one in (self._rows, self._columns))
+        rows, columns = (np.array(side.sizes, np.int64) for side in (self._rows, self._columns))
         pairs: Int64s = rows[:, np.newaxis] * columns
         if self._is_one_set:
             pairs = np.triu(pairs, 1) + np.diag(rows * (rows - 1) // 2)
@@ -278,9 +280,9 @@ class _Side:
         for end in self.ends:
             stop = min(end * size, len(whole))
             self.sizes.append(stop - start)
-            taken = min(each, stop - start)
-            drawn = [start + (2 * k + 1) * (stop - start) // (2 * taken) for k in range(taken)]
-            self.parts.append((len(places), len(places) + taken))
+            count = min(each, stop - start)
+            drawn = [start + (2 * k + 1) * (stop - start) // (2 * count) for k in range(count)]
+            self.parts.append((len(places), len(places) + count))
             places += drawn
             start = stop
         self.sequences = BlockSet(whole, [(place, place + 1) for place in places])
@@ -289,5 +291,5 @@ class _Side:
 
     def in_whole(self, places: Int32s) -> Int32s:
         """Return the input indices in the whole of some of the sample's sorted positions."""
-        found: Int32s = self.sequences.indices[self.sequences.order[places]]
-        return found
+        indices: Int32s = self.sequences.indices[self.sequences.order[places]]
+        return indices

@@ -68,28 +68,28 @@ class CopiesEngine(WrappedEngine):
             return self._engine.align(window, want, pair_mask)
         return self._spread(blocks, self._engine.align(window, want, chosen), pair_mask)
 
-    def _spread(self, blocks: Blocks, found: Alignments, pair_mask: Mask | None) -> Alignments:
+    def _spread(self, blocks: Blocks, alignments: Alignments, pair_mask: Mask | None) -> Alignments:
         """Give what was found of the first pairs of blocks to all pairs of these."""
-        if not len(found):
-            return found
-        rows, columns = self._positions[0][found.query], self._positions[1][found.target]
-        both, turned = found, np.zeros(len(found), np.bool_)
+        if not len(alignments):
+            return alignments
+        rows, columns = self._positions[0][alignments.query], self._positions[1][alignments.target]
+        both, turned = alignments, np.zeros(len(alignments), np.bool_)
         if self._is_one_set:
             turned = rows > columns
             rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
             if not blocks.by_side:
-                both = _both_ways(found, turned, blocks.window.strand)
+                both = _both_ways(alignments, turned, blocks.window.strand)
         blocks.number(rows, columns, turned)
-        numbers, query, target = blocks.spread(pair_mask, len(found))
+        numbers, query, target = blocks.spread(pair_mask, len(alignments))
         return replace(both.take(numbers), query=query, target=target)
 
 
-def _both_ways(found: Alignments, turned: Mask, strand: int) -> Alignments:
+def _both_ways(alignments: Alignments, turned: Mask, strand: int) -> Alignments:
     """Return alignments with the row sequence as the query, then with that of the column."""
     if strand < 0:
-        found = replace(found, strand=np.full(len(found), strand, np.int8))
-    by_row = exchange(found, turned)
-    by_column = exchange(by_row, np.ones(len(found), np.bool_))
+        alignments = replace(alignments, strand=np.full(len(alignments), strand, np.int8))
+    by_row = exchange(alignments, turned)
+    by_column = exchange(by_row, np.ones(len(alignments), np.bool_))
     return replace(concatenate([by_row, by_column]), strand=None)
 
 
@@ -110,4 +110,4 @@ def align_copies_once(
     copies = find_copies(queries, targets, by_side=by_side)
     if copies is None:
         return engines
-    return [CopiesEngine(one, copies, (queries, targets)) for one in engines]
+    return [CopiesEngine(engine, copies, (queries, targets)) for engine in engines]

@@ -43,8 +43,8 @@ class EvalueEngine(WrappedEngine):
         super().__init__(engine)
         self._filter = kept
         sets = queries, queries if targets is None else targets
-        self._orders = [one.order for one in sets]
-        self._places = [one.positions for one in sets]
+        self._orders = [sequences.order for sequences in sets]
+        self._places = [sequences.positions for sequences in sets]
         self._one_set = targets is None
 
     def least_raw_score(self, window: Window) -> int:
@@ -62,19 +62,21 @@ class EvalueEngine(WrappedEngine):
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         least = max(self.least_raw_score(window), want.least_raw_score)
         if want.detail == Detail.SCORE or self._filter.needs_cigars:
-            found = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
-            return self._filter.passing(found)
+            alignments = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
+            return self._filter.passing(alignments)
         scored = self._engine.align(window, Want(Detail.SCORE, least), pair_mask)
         mask = self._mask_of(window, self._filter.passing(scored))
         if not mask.any():
             return no_alignments(scored.queries, scored.targets, scored.scoring, want.detail)
         return self._engine.align(window, Want(want.detail), None if mask.all() else mask)
 
-    def _mask_of(self, window: Window, found: Alignments) -> npt.NDArray[np.bool_]:
+    def _mask_of(self, window: Window, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Return which pairs of a window were found."""
         rows, columns = (
             places[inputs]
-            for places, inputs in zip(self._places, (found.query, found.target), strict=True)
+            for places, inputs in zip(
+                self._places, (alignments.query, alignments.target), strict=True
+            )
         )
         if self._one_set:
             rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)

@@ -75,10 +75,10 @@ class AccuracyEngine(WrappedEngine):
         fitting = self._thresholds.fitting((query, target), (self._queries, targets))
         query, target = query[fitting], target[fitting]
         parts = [no_alignments(self._queries, self._targets, self._scoring, Detail.CIGAR)]
-        for own, found in self._posteriors.pieces(query, target):
-            pairs = query[own], target[own]
+        for numbers, posteriors in self._posteriors.pieces(query, target):
+            pairs = query[numbers], target[numbers]
             sets = self._queries, targets, self._scoring
-            aligned = align_by_posteriors(found, *sets, *pairs, self._posteriors.threads)
+            aligned = align_by_posteriors(posteriors, *sets, *pairs, self._posteriors.threads)
             parts.append(self._passing(aligned, want))
         whole = concatenate(parts)
         return whole.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)

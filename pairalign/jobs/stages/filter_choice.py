@@ -77,8 +77,8 @@ def _scoring(
     columns = sets[1] or sets[0]
     positions = positions_of_mask(window.bounds, mask)
     lengths = (
-        one.lengths[one.order[places]].astype(np.float64)
-        for one, places in zip((sets[0], columns), positions, strict=True)
+        sequences.lengths[sequences.order[places]].astype(np.float64)
+        for sequences, places in zip((sets[0], columns), positions, strict=True)
     )
     cells = float(np.dot(*lengths))
     return int(np.count_nonzero(mask)) * _SCORE + cells * _SCORE_A_CELL

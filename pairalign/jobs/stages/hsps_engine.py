@@ -82,41 +82,41 @@ class HspsEngine(WrappedEngine):
         return every.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
 
     def _advance(
-        self, window: Window, want: Want, known: Sequence[Alignments]
+        self, window: Window, want: Want, layers: Sequence[Alignments]
     ) -> tuple[Alignments, Numbers]:
         """Return the next alignments of pairs that pass, and whose they are."""
-        found, numbers = self._suboptimal.next_of(known, window, max(1, want.least_raw_score))
-        passing = self._passing(found)
-        return found.take(passing), numbers[passing]
+        alignments, numbers = self._suboptimal.next_of(layers, window, max(1, want.least_raw_score))
+        passing = self._passing(alignments)
+        return alignments.take(passing), numbers[passing]
 
     def cancel(self) -> None:
         """Make a running `align` return early by raising."""
         self._suboptimal.cancel()
         super().cancel()
 
-    def _passing(self, found: Alignments) -> Numbers:
+    def _passing(self, alignments: Alignments) -> Numbers:
         """Return the numbers of the alignments that pass, ascending."""
-        passes = np.ones(len(found), np.bool_)
+        passes = np.ones(len(alignments), np.bool_)
         if self._evalues is not None:
-            passes = self._evalues.passes(found)
+            passes = self._evalues.passes(alignments)
         if self._thresholds:
-            similar = np.zeros(len(found), np.bool_)
-            similar[self._thresholds.passing(found)] = True
+            similar = np.zeros(len(alignments), np.bool_)
+            similar[self._thresholds.passing(alignments)] = True
             passes &= similar
         return np.flatnonzero(passes)
 
 
-def _by_strand(found: Alignments, numbers: Numbers) -> Iterator[tuple[int, Numbers]]:
+def _by_strand(alignments: Alignments, numbers: Numbers) -> Iterator[tuple[int, Numbers]]:
     """Yield each strand with the numbers of its alignments, where there are any."""
-    if found.strand is None:
+    if alignments.strand is None:
         yield 1, numbers
         return
     for strand in (1, -1):
-        yield strand, numbers[found.strand[numbers] == strand]
+        yield strand, numbers[alignments.strand[numbers] == strand]
 
 
-def _of_strand(found: Alignments, strand: int) -> Alignments:
-    return replace(found, strand=np.full(len(found), strand, np.int8))
+def _of_strand(alignments: Alignments, strand: int) -> Alignments:
+    return replace(alignments, strand=np.full(len(alignments), strand, np.int8))
 
 
 def add_suboptimal(
@@ -143,6 +143,6 @@ def add_suboptimal(
     """
     queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
     return [
-        HspsEngine(one, SuboptimalAligner(queries, targets, scoring, threads), hsps, *kept)
-        for one in engines
+        HspsEngine(engine, SuboptimalAligner(queries, targets, scoring, threads), hsps, *kept)
+        for engine in engines
     ]

@@ -31,7 +31,10 @@ class StrandEngine(WrappedEngine):
         """Align the pairs of `window`, which is of strand 1; see `pairalign.engines.Engine`."""
         assert window.strand == 1
         windows = window, replace(window, strand=-1)
-        plus, minus = (self._engine.align(one, Want(Detail.SCORE), pair_mask) for one in windows)
+        plus, minus = (
+            self._engine.align(strand_window, Want(Detail.SCORE), pair_mask)
+            for strand_window in windows
+        )
         is_minus = minus.raw_score > plus.raw_score
         best = replace(
             plus,
@@ -44,8 +47,8 @@ class StrandEngine(WrappedEngine):
         numbers = np.arange(window.pairs) if pair_mask is None else np.flatnonzero(pair_mask)
         chosen = [numbers[passes & ~is_minus], numbers[passes & is_minus]]
         parts = [
-            self._aligned(one, want.detail, which)
-            for one, which in zip(windows, chosen, strict=True)
+            self._aligned(strand_window, want.detail, which)
+            for strand_window, which in zip(windows, chosen, strict=True)
             if len(which)
         ]
         if not parts:
@@ -58,8 +61,8 @@ class StrandEngine(WrappedEngine):
         """Align pairs of some numbers, which ascend."""
         mask = np.zeros(window.pairs, np.bool_)
         mask[numbers] = True
-        found = self._engine.align(window, Want(detail), None if mask.all() else mask)
-        return replace(found, strand=np.full(len(found), window.strand, np.int8))
+        alignments = self._engine.align(window, Want(detail), None if mask.all() else mask)
+        return replace(alignments, strand=np.full(len(alignments), window.strand, np.int8))
 
 
 class BothStrandsFilter:
@@ -91,18 +94,18 @@ class BothStrandsFilter:
 
         What the q-grams of both strands leave is not known: `PairsLeft.sharing` is what is left.
         """
-        one, other = (each.choose(window, pair_mask, demand) for each in self._filters)
-        mask = one.mask | other.mask
+        first, second = (each.choose(window, pair_mask, demand) for each in self._filters)
+        mask = first.mask | second.mask
         left = int(np.count_nonzero(mask))
-        least = [each.min_raw_score for each in (one, other) if each.left]
-        known = [score for score in least if score is not None]
-        says = bool(known) and len(known) == len(least)
-        possible = max(one.possible, other.possible)
-        score = min(known) if says else None
-        looked_at, unwanted = one.looked_at, one.unwanted
+        least = [each.min_raw_score for each in (first, second) if each.left]
+        scores = [score for score in least if score is not None]
+        says = bool(scores) and len(scores) == len(least)
+        possible = max(first.possible, second.possible)
+        score = min(scores) if says else None
+        looked_at, unwanted = first.looked_at, first.unwanted
         return PairsLeft(mask, looked_at, possible, left, left, score, unwanted=unwanted)
 
     def close(self) -> None:
         """Free what the filters hold."""
-        for one in self._filters:
-            one.close()
+        for pair_filter in self._filters:
+            pair_filter.close()

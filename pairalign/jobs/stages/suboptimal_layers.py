@@ -36,9 +36,9 @@ def layers_of(
     """
     pairs = np.arange(len(first))
     yield first, pairs
-    known = [first]
-    while len(pairs) and len(known) < most:
-        found, numbers = advance(known)
+    layers = [first]
+    while len(pairs) and len(layers) < most:
+        layer, numbers = advance(layers)
         pairs = pairs[numbers]
-        known = [*(one.take(numbers) for one in known), found]
-        yield found, pairs
+        layers = [*(earlier.take(numbers) for earlier in layers), layer]
+        yield layer, pairs

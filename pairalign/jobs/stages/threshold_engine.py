@@ -93,9 +93,9 @@ class Steps:
     def __add__(self, other: Steps) -> Steps:
         """Return the pairs of two jobs together; `gram` and `seed` are those of the first."""
         counts = {
-            one.name: getattr(self, one.name) + getattr(other, one.name)
-            for one in fields(self)
-            if one.init and one.name not in ("gram", "seed", "_lock")
+            attribute.name: getattr(self, attribute.name) + getattr(other, attribute.name)
+            for attribute in fields(self)
+            if attribute.init and attribute.name not in ("gram", "seed", "_lock")
         }
         return Steps(**counts, gram=self.gram, seed=self.seed)
 
@@ -163,15 +163,15 @@ class ThresholdEngine(WrappedEngine):
         if choice.left == 0:
             self._steps.add(choice, 0, 0)
             return no_alignments(**self._sets, detail=want.detail)
-        found = self._align_chosen(window, want, pair_mask, choice)
-        passing = found
+        alignments = self._align_chosen(window, want, pair_mask, choice)
+        passing = alignments
         if self._thresholds:
-            numbers = self._thresholds.passing(found)
-            passing = found if len(numbers) == len(found) else found.take(numbers)
+            numbers = self._thresholds.passing(alignments)
+            passing = alignments if len(numbers) == len(alignments) else alignments.take(numbers)
             passing = passing.without(
                 stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR
             )
-        self._steps.add(choice, self._count_reaching(choice, found), len(passing))
+        self._steps.add(choice, self._count_reaching(choice, alignments), len(passing))
         return passing
 
     def close(self) -> None:
@@ -204,8 +204,8 @@ class ThresholdEngine(WrappedEngine):
             return WORTH_CHOOSING
         queries, targets = self._sets["queries"], self._sets["targets"]
         lengths = [
-            one.lengths[one.order[start:stop]].mean()
-            for one, start, stop in (
+            sequences.lengths[sequences.order[start:stop]].mean()
+            for sequences, start, stop in (
                 (queries, window.row_start, window.row_stop),
                 (targets, window.column_start, window.column_stop),
             )
@@ -213,11 +213,11 @@ class ThresholdEngine(WrappedEngine):
         cells = float(lengths[0]) * float(lengths[1])
         return min(WORTH_CHOOSING, 0.7 * cells / (1.25 * cells + _CELLS_A_CHOSEN_PAIR))
 
-    def _count_reaching(self, choice: PairsLeft, found: Alignments) -> int:
+    def _count_reaching(self, choice: PairsLeft, alignments: Alignments) -> int:
         """Count what reaches the score that follows from the thresholds."""
-        reaching = len(found)
+        reaching = len(alignments)
         if choice.min_raw_score is not None:
-            reaching = int(np.count_nonzero(found.raw_score >= choice.min_raw_score))
+            reaching = int(np.count_nonzero(alignments.raw_score >= choice.min_raw_score))
         self._reaching = min(reaching / choice.left, 1.0)
         return min(reaching, choice.left)
 
@@ -324,7 +324,8 @@ def _wrap(
         "scoring": scoring,
     }
     wrapped = [
-        ThresholdEngine(one, pair_filter, thresholds, steps, results, demand) for one in engines
+        ThresholdEngine(engine, pair_filter, thresholds, steps, results, demand)
+        for engine in engines
     ]
     return wrapped, steps, index
 

@@ -126,9 +126,9 @@ def update(
     files = [new] if isinstance(new, (str, os.PathLike)) else list(new)
     if not files:
         raise UsageError("new: expected at least one file of sequences")
-    given = {**locals(), "new": [os.fspath(one) for one in files]}
-    given |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
-    request = make(UpdateOptions, given)
+    values = {**locals(), "new": [os.fspath(path) for path in files]}
+    values |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
+    request = make(UpdateOptions, values)
     check(request)
     return plan_update(request, request.resources).write()
 
@@ -222,7 +222,7 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
         run,
     )
     _check_statistics(table, old, plan)
-    parts = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
+    parts = [part_path(folder, manifest.shard, manifest.shards, suffix) for manifest in manifests]
     return Update(align, output, table, plan, len(old.job.queries), parts, manifests)
 
 
@@ -261,28 +261,30 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
         )
     listed = [name for name in ("pairs", "within") if getattr(before, name) is not None]
     if listed or before.orient == "canonical":
-        given = spelled(listed[0]) if listed else spelled("orient", before.orient)
-        raise PartsError(f"'{parts}' was made with {given}: there is no update of that")
+        option = spelled(listed[0]) if listed else spelled("orient", before.orient)
+        raise PartsError(f"'{parts}' was made with {option}: there is no update of that")
     return before
 
 
 def _with_new(before: AlignOptions, request: UpdateOptions, first: Manifest) -> AlignOptions:
     """Return what a run of all sequences is asked, with what this command says of how and where."""
     how = {
-        one.option.name: one.value(request) for one in slots_of(UpdateOptions) if one.option.is_how
+        slot.option.name: slot.value(request)
+        for slot in slots_of(UpdateOptions)
+        if slot.option.is_how
     }
     command = first.command
     for name in ("--shard", "-o", "--output"):
         command = without_option(command, name, values=1)
     also = [word for path in request.new for word in ("--also", path)]
-    made = {**how, "format": first.format, "also": (*before.reading.also, *request.new)}
+    values = {**how, "format": first.format, "also": (*before.reading.also, *request.new)}
     if request.output.endswith(os.sep):
         folder = request.output.rstrip(os.sep)
-        given = [*command, *also, "-o", folder, "--shard", "1/1"]
-        made |= {"shard": (1, 1), "output": folder, "command_line": tuple(given)}
+        words = [*command, *also, "-o", folder, "--shard", "1/1"]
+        values |= {"shard": (1, 1), "output": folder, "command_line": tuple(words)}
     elif request.output != "-":
         check_parts_ending(request.output, first.format)
-    return changed(before, **made)
+    return changed(before, **values)
 
 
 def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> None:
@@ -298,15 +300,15 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     shown = shown or request.max_evalue is not None or request.ranks_by_statistics
     if not shown or plan.significance is None or old.significance is None:
         return
-    found = [
+    statistics = [
         {
             key: value
-            for key, value in statistics_by_name(one, plan.job.scoring).items()
+            for key, value in statistics_by_name(significance, plan.job.scoring).items()
             if request.searched.cells is None or not key.startswith("database")
         }
-        for one in (old.significance, plan.significance)
+        for significance in (old.significance, plan.significance)
     ]
-    differences = find_differences(*found)
+    differences = find_differences(*statistics)
     if differences:
         raise FormatError(
             "E-values change with the database, so those of the earlier run would be wrong "
@@ -337,9 +339,9 @@ def _write(update: Update, destination: Destination) -> None:
             return
         added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
     results = align_added(job, update.old) if added is None else _results_of(added)
-    with HeldOutput(update.output.path) as held:
-        _align(update, job, results, held, destination)
-        lines.add(held.text(), whole=True)
+    with HeldOutput(update.output.path) as spill_file:
+        _align(update, job, results, spill_file, destination)
+        lines.add(spill_file.text(), whole=True)
         with open_output(update.output.path, threads=job.threads) as output:
             lines.write(output, None if added is None else added.numbers)
 
@@ -366,11 +368,11 @@ def _add_old(update: Update, lines: Interleaver) -> None:
 @contextmanager
 def _recorded(update: Update) -> Iterator[str]:
     """Give the path of the run's file, which is put together where there are several."""
-    with HeldOutput(update.output.path) as held:
+    with HeldOutput(update.output.path) as spill_file:
         path = update.parts[0]
         if len(update.parts) > 1:
-            merge_files(update.parts, update.manifests, update.table.writer_type, held)
-            path = held.path
+            merge_files(update.parts, update.manifests, update.table.writer_type, spill_file)
+            path = spill_file.path
         else:
             for _ in checked_blocks(path, update.manifests[0]):
                 pass
@@ -387,12 +389,12 @@ def _read_recorded(update: Update) -> PairList:
 
 def _add_pairs(update: Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
-    job, shown = update.plan.job, sum(one.shown for one in update.manifests)
-    with _recorded(update) as path, HeldOutput(update.output.path) as held:
+    job, shown = update.plan.job, sum(manifest.shown for manifest in update.manifests)
+    with _recorded(update) as path, HeldOutput(update.output.path) as spill_file:
         results = align_added(job, update.old)
-        _align(update, job, results, held, destination, shown=shown)
+        _align(update, job, results, spill_file, destination, shown=shown)
         with open_output(update.output.path, threads=job.threads) as output:
-            update.table.writer_type.add(map_file(path), held.text(), output)
+            update.table.writer_type.add(map_file(path), spill_file.text(), output)
 
 
 def _align_again(update: Update, recorded: PairList, destination: Destination) -> None:
@@ -422,9 +424,9 @@ def _candidates(update: Update) -> tuple[Int32s, Int32s]:
     job = update.plan.job
     if isinstance(job, HitsJob) or not (can_be_cut(job) and job.procedure.chooses(job)):
         return _new_pairs(update.old, len(job.queries))
-    found = [np.empty(0, np.int64)]
-    found += (number_pairs(one.query, one.target) for one in align_added(job, update.old))
-    return pairs_of_numbers(np.unique(np.concatenate(found)))
+    numbers = [np.empty(0, np.int64)]
+    numbers += (number_pairs(block.query, block.target) for block in align_added(job, update.old))
+    return pairs_of_numbers(np.unique(np.concatenate(numbers)))
 
 
 def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:

@@ -245,7 +245,7 @@ class VerifyJob:
     def not_checked(self) -> list[str]:
         """What the file states that is not compared, or only as far as it can be."""
         checked = ("ties",) if self._optimal else ()
-        names = [one for one in self.reader.not_checked if one not in checked]
+        names = [name for name in self.reader.not_checked if name not in checked]
         return [*names, *(() if self._scores else ("scores", "positives"))]
 
     @contextmanager
@@ -263,8 +263,8 @@ class VerifyJob:
                     f"{spelled('free_ends')}"
                 )
             if self._optimal and self.mode is None:
-                given = spelled("optimal", True), spelled("mode")
-                raise FormatError("{} needs {}: the file does not say which it is".format(*given))
+                options = spelled("optimal", True), spelled("mode")
+                raise FormatError("{} needs {}: the file does not say which it is".format(*options))
             mode = self.mode or "global"
             end_gaps = self.scoring.end_gaps if mode == END_GAPS else None
             self.scoring = replace(self.scoring, mode=mode, end_gaps=end_gaps)
@@ -282,28 +282,28 @@ class VerifyJob:
 
     def _run(self, pieces: Iterator[Any], checker: RecordChecker) -> Iterator[Checked]:
         """Check pieces, on threads, and compare them with the optimum, some together."""
-        held: list[Checked] = []
+        batch: list[Checked] = []
         for checked in self._number(self._check_all(pieces, checker)):
-            held.append(checked)
-            records = sum(len(one.found) for one in held)
-            if self._optimal and records < _TOGETHER_RECORDS and len(held) < _TOGETHER_PIECES:
+            batch.append(checked)
+            records = sum(len(piece.found) for piece in batch)
+            if self._optimal and records < _TOGETHER_RECORDS and len(batch) < _TOGETHER_PIECES:
                 continue
-            yield from self._compare(held)
-            held = []
-        yield from self._compare(held)
+            yield from self._compare(batch)
+            batch = []
+        yield from self._compare(batch)
 
     def _check_all(
         self, pieces: Iterator[Any], checker: RecordChecker
     ) -> Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]:
         def check(piece: Any) -> tuple[AlignmentRecords, npt.NDArray[np.void]]:
-            found = self.reader.read(piece)
-            findings = checker.check(found)
+            records = self.reader.read(piece)
+            findings = checker.check(records)
             if self.mode is None and self.reader.has_two_readings and findings["faults"].any():
                 whole = self.reader.read_whole(piece)
                 of_whole = checker.check(whole)
                 if np.count_nonzero(of_whole["faults"]) < np.count_nonzero(findings["faults"]):
                     return whole, of_whole
-            return found, findings
+            return records, findings
 
         waiting: deque[Future[tuple[AlignmentRecords, npt.NDArray[np.void]]]] = deque()
         with ThreadPoolExecutor(self.threads) as pool:
@@ -315,25 +315,25 @@ class VerifyJob:
                 while waiting:
                     yield waiting.popleft().result()
             finally:
-                for one in waiting:
-                    one.cancel()
+                for future in waiting:
+                    future.cancel()
 
     def _number(
         self, pieces: Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]
     ) -> Iterator[Checked]:
         record, line = 1, 1 + self.reader.lines_before
-        for found, findings in pieces:
-            yield Checked(found, findings, record, line)
-            record += len(found)
-            line += found.lines
+        for records, findings in pieces:
+            yield Checked(records, findings, record, line)
+            record += len(records)
+            line += records.lines
 
-    def _compare(self, held: Sequence[Checked]) -> Iterator[Checked]:
-        if self._optimal and held:
+    def _compare(self, batch: Sequence[Checked]) -> Iterator[Checked]:
+        if self._optimal and batch:
             if self._optima is None:
                 problem = self.queries, self.targets, self.scoring
                 self._optima = Optima(*problem, self._scores, self._resources)
-            held = self._optima.compare(held)
-        for checked in held:
+            batch = self._optima.compare(batch)
+        for checked in batch:
             self.totals.add(checked)
             yield checked
 
@@ -367,22 +367,24 @@ class Optima:
 
     def compare(self, held: Sequence[Checked]) -> list[Checked]:
         """Return what was found with the optima of records whose alignments are legal."""
-        records = np.concatenate([one.found.records for one in held])
-        findings = np.concatenate([one.findings for one in held])
+        records = np.concatenate([piece.found.records for piece in held])
+        findings = np.concatenate([piece.findings for piece in held])
         sound = findings["faults"] & np.uint64(_OF_ALIGNMENT) == 0
         optima = np.full(len(records), UNSAID, np.int64)
         for turned in (False, True):
             chosen = np.flatnonzero(sound & ((records["turned"] != 0) == turned))
             if len(chosen):
                 optima[chosen] = self._scores(records[chosen], turned)
-        scores, known = _scores_of(records, findings, self._scoring.scale, self._stated)
-        below = np.where(known & (optima != UNSAID), optima - np.where(known, scores, 0), UNSAID)
+        scores, has_score = _scores_of(records, findings, self._scoring.scale, self._stated)
+        below = np.where(
+            has_score & (optima != UNSAID), optima - np.where(has_score, scores, 0), UNSAID
+        )
         self._mark_impossible(findings, scores, optima, below)
         self._mark_ties(records, findings, scores, below)
-        ends = np.cumsum([0, *(len(one.found) for one in held)])
+        ends = np.cumsum([0, *(len(piece.found) for piece in held)])
         return [
-            replace(one, findings=findings[part], optima=optima[part], below=below[part])
-            for one, part in zip(held, map(slice, ends[:-1], ends[1:]), strict=True)
+            replace(piece, findings=findings[part], optima=optima[part], below=below[part])
+            for piece, part in zip(held, map(slice, ends[:-1], ends[1:]), strict=True)
         ]
 
     def _mark_impossible(
@@ -451,13 +453,13 @@ class Optima:
         )
         keys, scores = [], []
         with job.open() as results:
-            for found in results:
-                keys.append(found.query.astype(np.int64) * len(targets) + found.target)
-                scores.append(found.raw_score.astype(np.int64))
+            for alignments in results:
+                keys.append(alignments.query.astype(np.int64) * len(targets) + alignments.target)
+                scores.append(alignments.raw_score.astype(np.int64))
         all_keys, all_scores = np.concatenate(keys), np.concatenate(scores)
         order = np.argsort(all_keys)
-        wanted = pairs.first.astype(np.int64) * len(targets) + pairs.second
-        places = np.searchsorted(all_keys, wanted, sorter=order)
+        pair_keys = pairs.first.astype(np.int64) * len(targets) + pairs.second
+        places = np.searchsorted(all_keys, pair_keys, sorter=order)
         result: Scores = all_scores[order[places]]
         return result
 
@@ -474,13 +476,13 @@ def _scores_of(
 ) -> tuple[Scores, npt.NDArray[np.bool_]]:
     """Raw scores of records, and where they are known: of the columns, else stated if asked for."""
     said, decimals = records["says"][:, _SCORE], records["decimals"][:, _SCORE]
-    scores, known = findings["score"].copy(), findings["scored"] != 0
-    stated = with_stated & ~known & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)
+    scores, has_score = findings["score"].copy(), findings["scored"] != 0
+    stated = with_stated & ~has_score & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)
     stated &= records["runs"] < 0
     units = 10 ** np.where(stated, decimals, 0).astype(np.int64)
     stated &= np.where(stated, said, 0) * scale % units == 0
     scores[stated] = said[stated] * scale // units[stated]
-    return scores, known | stated
+    return scores, has_score | stated
 
 
 def _other_strand(sequences: SequenceSet) -> SequenceSet:
