@@ -25,7 +25,6 @@ def ranking(
 
     Parameters
     ----------
-    mode : str
     has_stats : bool
         Whether there are identities.
     significance : Significance or None

@@ -44,7 +44,6 @@ class HeatMap:
     cells : ndarray of uint16, shape (side (side + 1) / 2,)
         The triangle with its diagonal, row by row; `MISSING`, or steps of ``(high - low) /
         (MISSING - 1)`` from `low` on.
-    tree : GuideTree
     """
 
     measure: str
@@ -111,8 +110,6 @@ def make_heat_map(values: Floats, diagonal: float, tree: GuideTree, measure: str
         Of pairs, see `pairalign.trees.distance_matrix`; nan where there is none.
     diagonal : float
         Of a sequence with itself; may be nan.
-    tree : GuideTree
-    measure : str
     """
     order = np.array(tree.leaves())
     block = -(-len(order) // SIDE)

@@ -44,10 +44,8 @@ def page_data(
 
     Parameters
     ----------
-    collector : ReportCollector
     offered : Alignments or None
         With CIGARs; those that the page holds no runs of are left out.
-    heat_map : HeatMap or None
     reads : dict of lists, optional
         What is known of each sequence of the queries besides, by title.
 

@@ -45,7 +45,6 @@ class Histogram:
 
     Attributes
     ----------
-    title : str
     edges : ndarray of float64, shape (bins + 1,)
     counts : ndarray of int64, shape (bins,)
     is_share : bool
@@ -237,10 +236,8 @@ class DistanceCollector(ReportCollector):
 
     Parameters
     ----------
-    sequences : SequenceSet
     scoring : Scoring
         With which they were aligned.
-    matrix : DistanceMatrix
     tree : GuideTree, optional
         Made of the distances; default: by UPGMA.
     """

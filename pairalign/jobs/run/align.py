@@ -59,8 +59,6 @@ class AlignmentJob:
     ----------
     queries, targets : SequenceSet
         `targets` is None for every pair of `queries`.
-    scoring : Scoring
-    want : Want
     window : int
         Rows and columns of a window; it decides the order of the results.
     resources : Resources

@@ -31,12 +31,7 @@ _AT_A_TIME = 1 << 14
 
 
 class Pairs(NamedTuple):
-    """Pairs that follow one another in the order of output.
-
-    Attributes
-    ----------
-    start, pairs : int
-    """
+    """Pairs that follow one another in the order of output."""
 
     start: int
     pairs: int
@@ -120,7 +115,6 @@ class Blocks:
 
     Parameters
     ----------
-    grid : WindowGrid
     rows, columns : callable
         Lengths by sorted position; of one set the same.
     shards : int

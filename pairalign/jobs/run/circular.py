@@ -86,7 +86,6 @@ def align_circular(
         Of DNA: the strand on which a pair scores more.
     detail : Detail
         At least STATS.
-    resources : Resources, optional
 
     Raises
     ------
@@ -121,7 +120,6 @@ class Strands:
 
     Attributes
     ----------
-    sequences : SequenceSet
     residues : tuple of list of bytes
         Of the original strand and, if both are asked for, of the other: each sequence.
     table : bytes or None

@@ -46,7 +46,6 @@ class OutputRequest:
     ----------
     path : str
         Of a part, its own.
-    format : str
     resume : bool
         Whether the output can be resumed, and goes on where an earlier run was ended.
     commit_seconds : float
@@ -84,8 +83,6 @@ class Destination:
 
     Parameters
     ----------
-    request : OutputRequest
-    job : AlignmentJob
     of_block : bool
         Whether results may be those of `AlignmentJob.of_block`.
     **more

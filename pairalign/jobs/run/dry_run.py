@@ -38,7 +38,6 @@ class Forecast:
 
     Attributes
     ----------
-    pairs, cells : int
     seconds : float
         On the devices.
     devices : tuple of str
@@ -79,7 +78,6 @@ def foretell(plan: AlignmentPlan, table: Table) -> Forecast:
 
     Parameters
     ----------
-    plan : AlignmentPlan
     table : Table
         What would be written.
     """

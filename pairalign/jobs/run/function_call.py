@@ -36,8 +36,6 @@ class Call:
         Those that it takes.
     sequences, targets : Sequences
     scoring : Scoring, matrix as `make_scoring` takes it, or None
-    mode : str or None
-    progress : Progress
 
     Raises
     ------

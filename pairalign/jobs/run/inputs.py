@@ -38,7 +38,6 @@ class ProblemRequest:
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
         records (`pairalign.sequences.python_sequences.residues_of`); `targets` may be None.
-    reading : InputRules
     scoring : Scoring, ScoringRequest, matrix as `make_scoring` takes it, or None
         None: the default of the sequences' alphabet.
     mode : str or None
@@ -98,10 +97,6 @@ def check_scoring(request: ProblemOptions) -> None:
 def read_problem(request: ProblemRequest) -> Problem:
     """Read the sequences, and make their scoring.
 
-    Parameters
-    ----------
-    request : ProblemRequest
-
     Raises
     ------
     FastaError, AlphabetError, TypeError
@@ -150,7 +145,6 @@ def as_scoring(
         Of the sequences; a Scoring has its own.
     mode : str or None
         None: that of a Scoring, else `default`.
-    default : str
 
     Raises
     ------

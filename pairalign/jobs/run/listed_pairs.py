@@ -44,7 +44,6 @@ class ListedPairs:
 
     Parameters
     ----------
-    pairs : SortedPairs
     rows, columns : ndarray of int, shape (sequences,)
         Lengths by sorted position.
     triangular : bool
@@ -176,7 +175,6 @@ class ListedEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
     chosen : ListedPairs or PairsOfQueries
     nothing : callable (Detail) -> Alignments
         Makes alignments of no pair.

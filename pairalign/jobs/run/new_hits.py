@@ -26,7 +26,6 @@ class KnownHits:
 
     Attributes
     ----------
-    old : int
     query, target, raw_score : ndarray of int32, shape (n,)
         Each hit once.
     """
@@ -43,7 +42,6 @@ class AddedHitsJob(HitsJob):
 
     Attributes
     ----------
-    known : KnownHits
     numbers : ndarray of int64, shape (hits,)
         After all results have come: `number_pairs` of all hits, query by query, best first.
     """

@@ -44,7 +44,6 @@ class PartPlace:
 
     Attributes
     ----------
-    folder, path : str
     shard : (int, int)
     command : list of str
         The program's arguments.

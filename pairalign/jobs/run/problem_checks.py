@@ -19,10 +19,8 @@ def check_problem(problem: Problem, detail: Detail, strand: str) -> None:
 
     Parameters
     ----------
-    problem : Problem
     detail : Detail
         How much is computed of each pair.
-    strand : str
 
     Raises
     ------

@@ -82,7 +82,6 @@ class Lines:
         Cells to do.
     unit : str
         What they are.
-    doing : Doing
     """
 
     def __init__(self, total: int, unit: str = "cells", doing: Doing = "aligning") -> None:

@@ -44,7 +44,6 @@ class RotationSearch:
         Makes a set of texts.
     queries : ndarray of int32, shape (n,)
         Input indices: pair k has the k-th.
-    resources : Resources
 
     Attributes
     ----------
@@ -82,7 +81,6 @@ class RotationSearch:
         ----------
         pairs : ndarray of int64, shape (m,)
             The pair of each circle.
-        circles : list of bytes
         cuts : ndarray of int64, shape (ways, m)
             Of equals the first circle counts, then the first way.
         """

@@ -38,7 +38,6 @@ def describe_run(job: AlignmentJob, **more: Any) -> Description:
 
     Parameters
     ----------
-    job : AlignmentJob
     **more
         What else decides: the format, the measure of distances.
 

@@ -64,7 +64,6 @@ class RunRequest:
         As for `pairalign.jobs.run.align.AlignmentJob`.
     procedure : Procedure or None
         What is done with the pairs instead of what the request says, on the CPU.
-    resources : Resources
     """
 
     detail: Detail = Detail.CIGAR
@@ -107,8 +106,6 @@ class AlignmentPlan:
     ----------
     problem : Problem
         As it was read: the job's may have masked residues.
-    job : AlignmentJob
-    statistics : Statistics
     request : AlignRequest
         What was asked of the pairs.
     run : RunRequest
@@ -141,8 +138,6 @@ def plan_alignment(
     ----------
     request : AlignRequest
         Which has been checked, see `pairalign.base.declaration.check`.
-    problem : Problem
-    run : RunRequest
 
     Raises
     ------
@@ -254,9 +249,7 @@ def evalue_filter_of(
     ----------
     options : StatisticsOptions
         Without a largest E-value nothing is returned.
-    problem : Problem
     strand : {"plus", "both"}
-    resources : Resources
 
     Raises
     ------
@@ -282,7 +275,6 @@ def find_statistics(
     request : AlignRequest
         With a largest E-value, or a rank that needs statistics, what nobody has published is
         estimated.
-    problem : Problem
     run : RunRequest
         With `statistics` likewise.
 

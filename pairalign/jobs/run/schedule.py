@@ -30,7 +30,6 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    size_bytes : int
     needed_by : callable
         The bytes that a window's results take at most.
     """
@@ -55,7 +54,6 @@ def run(
         Not closed by this function. If the run ends early, their work is cancelled.
     windows : iterable of Window
         Asked for as they may start, by one thread at a time: few are held, however many there are.
-    want : Want
     cost : callable
         The work that a window takes; only the order matters.
     ahead : int

@@ -51,12 +51,10 @@ def cut_seeded(
     ----------
     windows : iterable of Window
         In the order of output.
-    index : SeedIndex
     lengths : two ndarray of int, shape (sequences,)
         Of rows and columns, by sorted position.
     result_bytes : int and float
         What a pair's results take, and each residue of both.
-    limit : int
     first_alone : bool
         Whether a window of the diagonal is not joined: what is found there may make rows useless.
 
@@ -125,7 +123,6 @@ class JoinedEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
     sets : two SequenceSets
         The second is None for every pair of the first.
     width : int

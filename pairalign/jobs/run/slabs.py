@@ -60,8 +60,6 @@ def slab_cells(
     ----------
     seconds : float or None
         How often; None: it does not matter.
-    on_gpu : bool
-    threads : int
     rows, columns : ndarray of int, shape (sequences,)
         Lengths, in any order.
     """
@@ -97,7 +95,6 @@ def result_bytes(detail: Detail, most_of_pair: int = 1) -> tuple[int, float]:
 
     Parameters
     ----------
-    detail : Detail
     most_of_pair : int
         Alignments that a pair may have.
     """
@@ -157,7 +154,6 @@ def cut_windows(
 
     Parameters
     ----------
-    windows : iterable of Window
     rows, columns, pair_bytes, residue_bytes, limit, most_cells
         As for `pairalign.pairs.windows.split_rows`.
     """

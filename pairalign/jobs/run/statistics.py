@@ -70,7 +70,6 @@ def find_or_estimate_gumbel(
         In local mode.
     queries, targets : SequenceSet
         `targets` is None for one set.
-    threads : int
 
     Raises
     ------
@@ -96,10 +95,8 @@ def estimate_gumbel(
 
     Parameters
     ----------
-    scoring : Scoring
     shares : two ndarrays of float64, shape (residues,)
         Of the residues in the queries and in the targets, by code.
-    threads : int
     cells : int
         Of the matrices of random pairs that are aligned.
 
@@ -144,11 +141,9 @@ def estimate_first_passage(
 
     Parameters
     ----------
-    scoring : Scoring
     gumbel : Gumbel
         Its parameters, with a law to start from.
     shares : two ndarrays of float64, shape (residues,)
-    threads : int
     """
     assert gumbel.law is not None
     random = _RandomPairs(scoring, shares, threads)

@@ -28,7 +28,6 @@ def list_within(
     ----------
     groups : path, Split, Clusters, or mapping of names to groups
         A file as for `pairalign.formats.group_files.read_groups`.
-    problem : Problem
     memory_bytes : int
         What the list may use.
 

@@ -76,15 +76,7 @@ _ONE = 1 << 16  # the factor of a window whose pairs are all scored
 
 @dataclass(frozen=True)
 class Requirement:
-    """What pairs must reach.
-
-    Attributes
-    ----------
-    thresholds : PairThresholds
-    min_raw_score : int or None
-    both_strands : bool
-    threads : int
-    """
+    """What pairs must reach."""
 
     thresholds: PairThresholds
     min_raw_score: int | None
@@ -158,7 +150,6 @@ class WorkSample:
 
     Parameters
     ----------
-    problem : Problem
     window : int
         Rows and columns of a window.
     shards : int

@@ -34,7 +34,6 @@ class CopiesEngine(WrappedEngine):
     ----------
     engine : Engine
         What it gives of a pair depends on codes alone.
-    copies : Copies
     sets : two SequenceSets
         The second is None for every pair of the first.
 

@@ -26,9 +26,6 @@ class EvalueEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
-    kept : EvalueFilter
-    queries : SequenceSet
     targets : SequenceSet or None
         None for every pair of `queries`.
     """

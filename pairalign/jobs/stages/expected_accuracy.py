@@ -31,10 +31,8 @@ class AccuracyEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
     posteriors : PairPosteriors
         Closed with this.
-    queries : SequenceSet
     targets : SequenceSet or None
         None for every pair of `queries`.
     scoring : Scoring

@@ -40,7 +40,6 @@ class HspsEngine(WrappedEngine):
     ----------
     engine : Engine
         Gives pairs that pass.
-    suboptimal : SuboptimalAligner
     hsps : int
         Alignments that a pair may have.
     thresholds : PairThresholds
@@ -131,11 +130,8 @@ def add_suboptimal(
 
     Parameters
     ----------
-    engines : sequence of Engine
-    hsps : int
     sets : two SequenceSets
         The second is None for every pair of the first.
-    scoring : Scoring
     kept : PairThresholds, EvalueFilter or None
         As for `HspsEngine`.
     threads : int

@@ -19,10 +19,8 @@ class ReceptorEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
     problem : Problem
         Its sets are `pairalign.sequences.receptors.ReceptorSet` or blocks of one.
-    threads : int
     """
 
     def __init__(self, engine: Engine, problem: Problem, threads: int) -> None:

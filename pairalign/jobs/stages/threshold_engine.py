@@ -117,11 +117,9 @@ class ThresholdEngine(WrappedEngine):
 
     Parameters
     ----------
-    engine : Engine
     pair_filter : PairFilter or BothStrandsFilter
         Of the same sets, scoring and thresholds; shared by engines. One that has
         `on_device` gets a filter of its own there, which drops the same pairs.
-    thresholds : PairThresholds
     steps : Steps
         Where pairs are counted.
     sets : dict
@@ -238,13 +236,8 @@ def skip_pairs(
 
     Parameters
     ----------
-    engines : sequence of Engine
     sets : two SequenceSets
         The second is None for every pair of the first.
-    scoring : Scoring
-    thresholds : PairThresholds
-    min_raw_score : int or None
-    threads : int
     demand : Demand, optional
         Which pairs are still of use.
     both_strands : bool

@@ -141,15 +141,12 @@ class Update:
     ----------
     request : AlignOptions
         What the run was asked, with the new files.
-    output : OutputRequest
-    table : Table
     plan : AlignmentPlan
         A run of all sequences.
     old : int
         Sequences of the earlier run.
     parts : list of str
         Its files.
-    manifests : list of Manifest
     """
 
     request: AlignOptions
@@ -182,11 +179,6 @@ class Update:
 
 def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     """Read what a run was asked, and plan a run of all sequences.
-
-    Parameters
-    ----------
-    request : UpdateOptions
-    resources : Resources
 
     Raises
     ------

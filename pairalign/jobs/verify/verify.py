@@ -343,11 +343,8 @@ class Optima:
 
     Parameters
     ----------
-    queries, targets : SequenceSet
-    scoring : Scoring
     stated : bool
         Scores that the file states are of that scoring.
-    resources : Resources
     """
 
     def __init__(
