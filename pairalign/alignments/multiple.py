@@ -31,6 +31,25 @@ class Unlike(NamedTuple):
     evalue: float
 
 
+class Elsewhere(NamedTuple):
+    """A sequence that is like another in another order or place than its row.
+
+    Attributes
+    ----------
+    sequence, other : int
+        Input indices.
+    aligned : int
+        Pairs of residues of their local alignment.
+    together : int
+        Those that are in one column.
+    """
+
+    sequence: int
+    other: int
+    aligned: int
+    together: int
+
+
 def describe_unlike(evalue: float) -> str:
     """Say of a sequence that it is like no other."""
     return f"is like no other: its best local alignment has an E-value of {evalue:.2g}"
@@ -63,6 +82,8 @@ class MultipleAlignment:
         Input indices of DNA that is on the other strand than most.
     turned : tuple of int
         Those of DNA that was, and has been turned.
+    elsewhere : tuple of Elsewhere
+        Sequences that are like another in another order or place, as far as is known.
     """
 
     sequences: SequenceSet
@@ -76,6 +97,7 @@ class MultipleAlignment:
     homologs: Homologs | None = None
     other_strand: tuple[int, ...] = ()
     turned: tuple[int, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
 
     def __len__(self) -> int:
         return len(self.sequences)
@@ -87,6 +109,15 @@ class MultipleAlignment:
     def named_unlike(self) -> list[tuple[str, float]]:
         """Names and E-values of `unlike`."""
         return [(self.sequences.names[index], evalue) for index, evalue in self.unlike]
+
+    @property
+    def named_elsewhere(self) -> list[dict[str, Any]]:
+        """What `elsewhere` has, by names."""
+        names = self.sequences.names
+        return [
+            {"name": names[one], "other": names[other], "aligned": aligned, "together": together}
+            for one, other, aligned, together in self.elsewhere
+        ]
 
     def row(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""

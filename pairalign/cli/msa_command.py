@@ -13,6 +13,7 @@ from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.cli.msa_families import (
+    add_elsewhere,
     add_homologs,
     add_strands,
     add_unlike,
@@ -174,6 +175,7 @@ def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -
     if alignment.homologs is not None:
         add_homologs(lines, {"": alignment.homologs})
     add_unlike(lines, alignment.named_unlike)
+    add_elsewhere(lines, alignment.named_elsewhere)
     add_strands(lines, [alignment])
     lines.add_time(seconds)
     lines.add_outputs(outputs)

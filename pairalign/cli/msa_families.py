@@ -52,7 +52,7 @@ def run_families(request: MsaOptions) -> None:
     if left:
         check_writable(next(iter(left)))
     found = homologs_of(request, sets, format)
-    columns, unlike = 0, []
+    columns, unlike, elsewhere = 0, [], []
     how = {
         "confidence": format in WITH_CONFIDENCE,
         "partners": request.partners,
@@ -65,9 +65,11 @@ def run_families(request: MsaOptions) -> None:
             write_alignment(output, format, alignment, request.order)
         columns += alignment.width
         unlike += alignment.named_unlike
+        elsewhere += alignment.named_elsewhere
     lines = _summary(sets, columns, len(left) - len(sets))
     add_homologs(lines, found)
     add_unlike(lines, unlike)
+    add_elsewhere(lines, elsewhere)
     add_strands(lines, oriented.values())
     lines.add_time(time.perf_counter() - started)
     lines.add_outputs([request.output])
@@ -116,6 +118,22 @@ def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:
     said = [f"{cut_name(name)} {describe_unlike(evalue)}" for name, evalue in found[:_MOST_SAID]]
     facts = [{"name": name, "evalue": float(f"{evalue:.4g}")} for name, evalue in found]
     lines.add("outliers", said[0], outliers=facts)
+    lines.rows += [("", text) for text in said[1:]]
+    if len(found) > _MOST_SAID:
+        lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))
+
+
+def add_elsewhere(lines: Lines, found: Sequence[dict[str, Any]]) -> None:
+    """Say which sequences are like another of their family in another order or place."""
+    if not found:
+        return
+    said = [
+        f"{cut_name(one['name'])} is like {cut_name(one['other'])} in another order or place: "
+        f"{one['together']:,} of {one['aligned']:,} residues of their local alignment are in one "
+        "column"
+        for one in found[:_MOST_SAID]
+    ]
+    lines.add("elsewhere", said[0], elsewhere=list(found))
     lines.rows += [("", text) for text in said[1:]]
     if len(found) > _MOST_SAID:
         lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import Unlike
+from pairalign.alignments.multiple import Elsewhere, Unlike
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
@@ -38,6 +38,7 @@ from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
+from pairalign.jobs.msa.elsewhere import find_elsewhere
 from pairalign.jobs.msa.family_tree import family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
@@ -93,7 +94,15 @@ def align_family(
         known = own.of(members.residues)
     joined = tree_result.GuideTree.of(tree or members.tree(made.tree))
     unlike = members.unlike(made.unlike)
-    return MultipleAlignment(sequences, columns, made.width, *known, joined, unlike, homologs)
+    index = members.members.tolist()
+    elsewhere = tuple(
+        Elsewhere(index[one], index[other], aligned, together)
+        for one, other, aligned, together in find_elsewhere(
+            members.aligned, made.columns, resources
+        )
+    )
+    told = joined, unlike, homologs
+    return MultipleAlignment(sequences, columns, made.width, *known, *told, elsewhere=elsewhere)
 
 
 def _align_members(
@@ -144,7 +153,8 @@ def _align_with(
     assert whole.tree is not None
     tree = tree_result.GuideTree.of(first_leaves(whole.tree, count)) if count > 1 else None
     unlike = tuple(one for one in whole.unlike if one.sequence < count)
-    return replace(scored, tree=tree, unlike=unlike, homologs=found)
+    elsewhere = tuple(one for one in whole.elsewhere if max(one[:2]) < count)
+    return replace(scored, tree=tree, unlike=unlike, homologs=found, elsewhere=elsewhere)
 
 
 class _Aligned(NamedTuple):
