@@ -23,7 +23,6 @@ from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_of_files
 from pairalign.jobs.run.table import Table, confidence_of, table_of
@@ -131,7 +130,7 @@ def _carry_out(command: _Command) -> Lines:
     summary = _summary_of(request, run)
     summary.go_on(destination.before)
     destination.summary = summary.leave
-    run, computed = destination.job, _cells_left(destination)
+    run, computed = destination.job, _cells_left(destination, request)
     collector = None
     if command.report is not None:
         collector = make_collector(run.problem, plan.significance)
@@ -159,19 +158,14 @@ def _carry_out(command: _Command) -> Lines:
     return lines
 
 
-def _cells_left(destination: Destination) -> int:
+def _cells_left(destination: Destination, request: AlignRequest) -> int:
     """Return how many cells are to be computed; 0 where that is not known."""
     run, is_cut = destination.job, destination.is_resumed
-    return 0 if destination.is_done or (is_cut and isinstance(run, HitsJob)) else run.cells
+    return 0 if destination.is_done or (is_cut and request.has_hits) else run.cells
 
 
 def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
-    return Summary(
-        run.problem,
-        request,
-        pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
-        cells=run.cells,
-    )
+    return Summary(run.problem, request, pairs=run.pairs_ranked, cells=run.cells)
 
 
 def _write(

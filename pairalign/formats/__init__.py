@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,9 @@ from pairalign.formats.writer import (
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.significance import Significance
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import Significance
 
 __all__ = [
     "FORMATS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,9 @@ from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.native_arrays import TextArrays, join_texts
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.significance import Significance
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import Significance
 
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
 

@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,9 @@ from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.significance import Significance
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import Significance
 
 CHUNK_BYTES = 1 << 20  # text of one piece at most; usually about half of it
 MOST_FORMATTERS = 32  # of some 400 MB a second each: they keep up with the fastest disks and GPUs

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring
-from pairalign.statistics.significance import Significance
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import Significance
 
 
 def describe_scoring(scoring: Scoring) -> str:

@@ -245,6 +245,11 @@ class AlignmentJob:
         return len(self._planned)
 
     @property
+    def pairs_ranked(self) -> int:
+        """Number of pairs that are looked at, whatever results there are."""
+        return self.pairs
+
+    @property
     def left_out(self) -> int:
         """Pairs of the list that came again, and sequences with themselves."""
         return self._planned.left_out

@@ -18,7 +18,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,9 @@ from pairalign.jobs.run.slabs import result_bytes, slab_cells
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.shared import Ranking
-from pairalign.statistics.significance import EvalueFilter, Significance
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import EvalueFilter, Significance
 
 _LEAST_SCORE = -(2**31)
 _SLICES, _LEAST_SLICE = 16, 1 << 22  # residues: as many as bytes are that part of the memory

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
@@ -20,7 +20,6 @@ from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest, read_problem
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
@@ -37,13 +36,9 @@ from pairalign.pairs.windows import default_window
 from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.similar import StatisticsOptions
-from pairalign.statistics.low_complexity import check_mask, mask_problem
-from pairalign.statistics.significance import (
-    EvalueFilter,
-    Significance,
-    find_gumbel,
-    find_significance,
-)
+
+if TYPE_CHECKING:
+    from pairalign.statistics.significance import EvalueFilter, Significance
 
 log = logging.getLogger("pairalign")
 
@@ -145,7 +140,7 @@ def plan_alignment(
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
     pair_list, thresholds = _listed(request, problem, run.resources), request.thresholds
-    unmasked_problem, problem = problem, mask_problem(problem, request.scored_mask)
+    unmasked_problem, problem = problem, _masked(problem, request.scored_mask)
     want = Want(
         Detail.CIGAR if request.is_masked else run.detail,
         raw_minimum(request.min_score, problem.scoring),
@@ -154,10 +149,12 @@ def plan_alignment(
     # Before E-values are looked for, which may take a while.
     computed = procedure.detail(want.detail, thresholds, problem.scoring.mode)
     check_problem(problem, computed, request.strand)
-    check_mask(problem.queries.alphabet, request.mask)
+    _check_mask(problem, request.mask)
     statistics = find_statistics(request, problem, run)
     kept = None
     if request.max_evalue is not None:
+        from pairalign.statistics.significance import EvalueFilter
+
         assert statistics.significance is not None
         either_way = request.shows_both_ways(problem.is_one_set)
         kept = EvalueFilter(statistics.significance, request.max_evalue, either_way)
@@ -165,6 +162,8 @@ def plan_alignment(
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
     if request.ranking is not None:
+        from pairalign.jobs.run.hits import HitsJob
+
         if problem.is_one_set:
             check(request, (ONE_ALIGNMENT_OF_A_HIT,))
         kind, more = HitsJob, {"ranking": request.ranking, "once": run.once}
@@ -209,6 +208,21 @@ def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> Pa
         return read_pair_list(request.pairs, *problem.sets)
     pairs: PairList | None = request.pairs
     return pairs
+
+
+def _masked(problem: Problem, mask: str | None) -> Problem:
+    if mask is None:
+        return problem
+    from pairalign.statistics.low_complexity import mask_problem
+
+    return mask_problem(problem, mask)
+
+
+def _check_mask(problem: Problem, mask: str) -> None:
+    if mask != MASKS[0]:
+        from pairalign.statistics.low_complexity import check_mask
+
+        check_mask(problem.queries.alphabet, mask)
 
 
 def _procedure_of(request: AlignRequest, problem: Problem, run: RunRequest) -> Procedure:
@@ -260,6 +274,8 @@ def evalue_filter_of(
         return None
     values = {option.name: getattr(options, option.name) for option in fields(StatisticsOptions)}
     request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **values})
+    from pairalign.statistics.significance import EvalueFilter
+
     significance = find_statistics(request, problem, RunRequest(resources=resources)).significance
     assert significance is not None
     return EvalueFilter(significance, options.max_evalue, either_way=True)
@@ -286,6 +302,10 @@ def find_statistics(
     scoring, sets = problem.scoring, (problem.queries, problem.targets)
     gumbel = composition = reason = None
     are_needed = request.needs_statistics
+    if scoring.mode != "local" and not (run.statistics or are_needed):
+        return Statistics()
+    from pairalign.statistics.significance import find_gumbel, find_significance
+
     if run.statistics or are_needed:
         try:
             if scoring.mode != "local":
