@@ -29,7 +29,6 @@ from pairalign.jobs.run.procedure import (
     Procedure,
     SuboptimalProcedure,
 )
-from pairalign.jobs.run.within_groups import list_within
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
@@ -203,6 +202,8 @@ def plan_of_files(options: ProblemRequest, request: AlignRequest, run: RunReques
 def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> PairList | None:
     """Return the pairs that are asked for, as a list; None: all."""
     if request.within is not None:
+        from pairalign.jobs.run.within_groups import list_within
+
         return list_within(request.within, problem, bytes_of(resources))
     if isinstance(request.pairs, (str, os.PathLike)):
         return read_pair_list(request.pairs, *problem.sets)
