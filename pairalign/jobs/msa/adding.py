@@ -94,9 +94,9 @@ def add_sequences(
 
 def _together(old: SequenceSet, new: SequenceSet) -> SequenceSet:
     """Return one set of both."""
-    known = set(old.names)
+    old_names = set(old.names)
     for index, name in enumerate(new.names):
-        if name in known:
+        if name in old_names:
             raise AlignmentFileError(
                 f"{new.source}: {new.record(index)} is in the alignment already; rename it"
             )

@@ -133,9 +133,9 @@ def sample_pairs(count: int, partners: int, seed: int) -> Pairs | None:
         return None
     generator = np.random.default_rng(seed)
     ring = generator.permutation(count)
-    taken = np.sort(generator.permutation(most)[:steps]) + 1
-    others = ring[(np.arange(count)[:, None] + taken) % count]
-    one = np.repeat(ring, steps)
-    pairs = np.stack((np.minimum(one, others.ravel()), np.maximum(one, others.ravel())))
+    offsets = np.sort(generator.permutation(most)[:steps]) + 1
+    others = ring[(np.arange(count)[:, None] + offsets) % count]
+    members = np.repeat(ring, steps)
+    pairs = np.stack((np.minimum(members, others.ravel()), np.maximum(members, others.ravel())))
     pairs = pairs[:, np.lexsort(pairs[::-1])].astype(np.int32)
     return np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])

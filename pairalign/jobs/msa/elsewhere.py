@@ -46,21 +46,21 @@ def find_elsewhere(
     """
     others = drawn_members(sequences, 0)[:_COMPARED]
     problem = Problem(sequences, subset(sequences, others), local_scoring(sequences.alphabet))
-    asked = {"mode": "local", "max_hits": 2, "max_evalue": MOST_EVALUE}
-    request = make(AlignRequest, {**asked, "db_size": sequences.total_residues})
+    options = {"mode": "local", "max_hits": 2, "max_evalue": MOST_EVALUE}
+    request = make(AlignRequest, {**options, "db_size": sequences.total_residues})
     run = RunRequest(resources=replace(resources, progress=False))
     seen: set[int] = set()
-    found: dict[frozenset[int], Elsewhere] = {}
+    pairs: dict[frozenset[int], Elsewhere] = {}
     for hits in plan_alignment(request, problem, run).job:
         for number, (query, target) in enumerate(_ends(hits)):
             other = int(others[target])
             if other == query or query in seen:  # itself is the best hit, where it was drawn
                 continue
             seen.add(query)
-            one = Elsewhere(query, other, *_placed(hits, number, sequences, columns, other))
-            if 2 * one.together < one.aligned:
-                found.setdefault(frozenset((query, other)), one)
-    return tuple(found.values())
+            pair = Elsewhere(query, other, *_placed(hits, number, sequences, columns, other))
+            if 2 * pair.together < pair.aligned:
+                pairs.setdefault(frozenset((query, other)), pair)
+    return tuple(pairs.values())
 
 
 def _ends(hits: Alignments) -> Iterator[tuple[int, int]]:

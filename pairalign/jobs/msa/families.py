@@ -87,17 +87,23 @@ def align_families(
     CapacityError
         A family does not fit the memory, see `msa`.
     """
-    given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
-    given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
-    check_arguments((HomologsOptions, ConfidenceOptions, Resources), given)
+    arguments = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
+    arguments |= {
+        "homologs_per_family": homologs_per_family,
+        "partners": partners,
+        "threads": threads,
+    }
+    check_arguments((HomologsOptions, ConfidenceOptions, Resources), arguments)
     check_arguments((RowsOptions,), {"strand": strand})
-    sets = read_families({name: given_sequences(one, {}) for name, one in families.items()})
+    sets = read_families({name: given_sequences(family, {}) for name, family in families.items()})
     resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
     oriented = orient_families(sets, strand, resources)
-    sets = {name: one.sequences for name, one in oriented.items()}
-    found = _homologs_of(sets, homologs, homologs_per_family, resources)
+    sets = {name: orientation.sequences for name, orientation in oriented.items()}
+    family_homologs = _homologs_of(sets, homologs, homologs_per_family, resources)
     how: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
-    yield from align_oriented(oriented, found, resources, keep_homologs=keep_homologs, **how)
+    yield from align_oriented(
+        oriented, family_homologs, resources, keep_homologs=keep_homologs, **how
+    )
 
 
 def orient_families(
@@ -106,8 +112,10 @@ def orient_families(
     """Find the sequences on the other strand of each family, and turn them if `strand` is both."""
     one_each = replace(resources, threads=1)
     with ThreadPoolExecutor(resources.used_threads) as pool:
-        made = pool.map(lambda one: Orientation.find(one, strand, one_each), sets.values())
-        return dict(zip(sets, made, strict=True))
+        orientations = pool.map(
+            lambda sequences: Orientation.find(sequences, strand, one_each), sets.values()
+        )
+        return dict(zip(sets, orientations, strict=True))
 
 
 def align_oriented(
@@ -131,11 +139,11 @@ def align_oriented(
     """
     costs, tasks = {}, {}
     for name, family in families.items():
-        one, own = family.sequences, dict(how)
+        sequences, arguments = family.sequences, dict(how)
         if name in homologs:
-            own |= {"homologs": homologs[name], "keep_homologs": keep_homologs}
-        costs[name] = cells_of(homologs[name].after(one) if name in homologs else one)
-        tasks[name] = partial(align_family, one, **own)
+            arguments |= {"homologs": homologs[name], "keep_homologs": keep_homologs}
+        costs[name] = cells_of(homologs[name].after(sequences) if name in homologs else sequences)
+        tasks[name] = partial(align_family, sequences, **arguments)
     silent = replace(resources, progress=False)
     with show_progress(sum(costs.values()), resources.progress) as meter:
         for name, alignment in _align_all(tasks, costs, silent):
@@ -162,8 +170,8 @@ def read_families(requests: Mapping[str, ProblemRequest]) -> dict[str, SequenceS
             empty.append(error)
     if empty and not sets:
         raise empty[0]
-    for one in empty:
-        log.warning("a family without residues is left out: %s", one)
+    for failure in empty:
+        log.warning("a family without residues is left out: %s", failure)
     return sets
 
 
@@ -188,9 +196,11 @@ def _homologs_of(
     if homologs is None:
         return {}
     if isinstance(homologs, Mapping):
-        known = {name: one for name, one in homologs.items() if isinstance(one, Homologs)}
-        if known or not homologs:
-            return known
+        homologs_by_name = {
+            name: value for name, value in homologs.items() if isinstance(value, Homologs)
+        }
+        if homologs_by_name or not homologs:
+            return homologs_by_name
     return find_homologs(sets, read_one_set(homologs), most=most, resources=resources)
 
 
@@ -216,11 +226,11 @@ def _align_all(
         yield name, tasks[name](whole)
     part = replace(whole, device="cpu", threads=1, memory=bytes_of(whole) // threads)
     too_large = []
-    for name, found in _side_by_side({name: tasks[name] for name in beside}, threads, part):
-        if found is None:
+    for name, alignment in _side_by_side({name: tasks[name] for name in beside}, threads, part):
+        if alignment is None:
             too_large.append(name)
         else:
-            yield name, found
+            yield name, alignment
     for name in too_large:
         yield name, tasks[name](whole)
 

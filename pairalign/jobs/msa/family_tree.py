@@ -110,31 +110,34 @@ def joined(names: Sequence[str], condensed: npt.NDArray[np.float32]) -> GuideTre
 
 def pair_distances(sequences: SequenceSet, resources: Resources) -> DistanceMatrix:
     """Return the distances of all pairs of some sequences, two or more."""
-    found = _measured(sequences, None, resources)
-    assert isinstance(found, DistanceMatrix)
-    return found
+    distances = _measured(sequences, None, resources)
+    assert isinstance(distances, DistanceMatrix)
+    return distances
 
 
 def distances_to(
     sequences: SequenceSet, targets: SequenceSet, resources: Resources
 ) -> npt.NDArray[np.float32]:
     """Return the distances of each of some sequences, a row, and each of others, a column."""
-    found = _measured(sequences, targets, resources)
-    assert isinstance(found, RectangularDistances)
-    return found.values
+    distances = _measured(sequences, targets, resources)
+    assert isinstance(distances, RectangularDistances)
+    return distances.values
 
 
 def _measured(
     sequences: SequenceSet, targets: SequenceSet | None, resources: Resources
 ) -> AnyDistances:
     """Return distances of all pairs of a set, or of each of one with each of another."""
-    one, other = (None if own is None else _numbered(own) for own in (sequences, targets))
-    assert one is not None
+    first, second = (
+        None if sequence_set is None else _numbered(sequence_set)
+        for sequence_set in (sequences, targets)
+    )
+    assert first is not None
     request = DistanceRequest(measure="score")
-    problem = Problem(one, other, make_scoring(sequences.alphabet, mode="global"))
+    problem = Problem(first, second, make_scoring(sequences.alphabet, mode="global"))
     silent = replace(resources, progress=False)
     run, tree_bytes = RunRequest(resources=silent), METHOD_BYTES[LINKAGE]
-    job = plan_distances(request, problem, run, 0 if other else tree_bytes)
+    job = plan_distances(request, problem, run, 0 if second else tree_bytes)
     return measure_run(job, find_measure("score"))
 
 

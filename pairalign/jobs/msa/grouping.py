@@ -51,7 +51,10 @@ class Grouping:
 
 def joins_of(tree: GuideTree) -> list[Join]:
     """Return the merges of a tree whose leaves are groups."""
-    return [Join(int(one), int(other), apart / 2) for one, other, apart, _ in tree.linkage.tolist()]
+    return [
+        Join(int(first), int(second), apart / 2)
+        for first, second, apart, _ in tree.linkage.tolist()
+    ]
 
 
 def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
@@ -74,7 +77,7 @@ def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
     def numbered(node: int) -> int:
         return ~node if node < 0 else len(roots) + node
 
-    shifted = [Join(numbered(one), numbered(two), height) for one, two, height in joins]
+    shifted = [Join(numbered(first), numbered(second), height) for first, second, height in joins]
     return Grouping(groups, trees, shifted)
 
 
@@ -87,14 +90,14 @@ def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[Gu
             below[tree.children[merge]] = below[count + merge]
     groups, merges = (_in_each(part, len(roots)) for part in (below[:count], below[count:]))
     trees = []
-    for members, own in zip(groups, merges, strict=True):
-        children = tree.children[own]
-        of_merges = len(members) + np.searchsorted(own, children - count)
+    for members, group_merges in zip(groups, merges, strict=True):
+        children = tree.children[group_merges]
+        of_merges = len(members) + np.searchsorted(group_merges, children - count)
         children = np.where(children < count, np.searchsorted(members, children), of_merges)
-        linkage = tree.linkage[own].copy()
+        linkage = tree.linkage[group_merges].copy()
         linkage[:, :2] = children
         names = [tree.names[index] for index in members.tolist()]
-        trees.append(GuideTree(names, children, tree.lengths[own], linkage, tree.method))
+        trees.append(GuideTree(names, children, tree.lengths[group_merges], linkage, tree.method))
     return groups, trees
 
 
@@ -121,9 +124,9 @@ def cut_trees(
     pieces: list[Indices] = []
     parts: list[GuideTree] = []
     for group, tree in zip(groups, trees, strict=True):
-        members, own = _subtrees(tree, _roots_within(tree, farthest))
+        members, subtrees = _subtrees(tree, _roots_within(tree, farthest))
         pieces += [group[indices] for indices in members]
-        parts += own
+        parts += subtrees
     return pieces, parts
 
 
@@ -162,16 +165,16 @@ def graft(names: list[str], grouping: Grouping, method: str) -> GuideTree:
     merges: list[list[float]] = []
     heights, sizes = [0.0] * count, [1] * count
 
-    def merge(one: int, other: int, height: float) -> int:
-        heights.append(max(height, heights[one], heights[other]))
-        sizes.append(sizes[one] + sizes[other])
-        merges.append([one, other, 2 * heights[-1], sizes[-1]])
+    def merge(first: int, second: int, height: float) -> int:
+        heights.append(max(height, heights[first], heights[second]))
+        sizes.append(sizes[first] + sizes[second])
+        merges.append([first, second, 2 * heights[-1], sizes[-1]])
         return len(heights) - 1
 
     def grown(members: Indices, tree: GuideTree) -> int:
         nodes = members.tolist()
-        for one, other, distance, _ in tree.linkage.tolist():
-            nodes.append(merge(nodes[int(one)], nodes[int(other)], distance / 2))
+        for first, second, distance, _ in tree.linkage.tolist():
+            nodes.append(merge(nodes[int(first)], nodes[int(second)], distance / 2))
         return int(nodes[-1])
 
     roots = list(map(grown, grouping.groups, grouping.trees))
@@ -201,5 +204,5 @@ def subset(sequences: SequenceSet, indices: Indices) -> SequenceSet:
 
 def evenly(indices: Indices, most: int) -> Indices:
     """Return at most `most` of some indices, evenly spaced."""
-    taken = min(len(indices), max(most, 1))
-    return indices[np.arange(taken, dtype=np.int64) * len(indices) // taken]
+    count = min(len(indices), max(most, 1))
+    return indices[np.arange(count, dtype=np.int64) * len(indices) // count]

@@ -85,12 +85,12 @@ def find_homologs(
     for family in families.values():
         _check_alphabets(family, database)
     nothing = Homologs(None, 0, np.zeros(0))
-    found = dict.fromkeys(families, nothing)
+    homologs = dict.fromkeys(families, nothing)
     small = [name for name, family in families.items() if len(family) < most]
     if small:
         search = _Search([families[name] for name in small], database, resources)
-        found |= zip(small, search.homologs(most), strict=True)
-    return found
+        homologs |= zip(small, search.homologs(most), strict=True)
+    return homologs
 
 
 def _check_alphabets(family: SequenceSet, database: SequenceSet) -> None:
@@ -125,7 +125,7 @@ class _Hits:
         """Return both, each sequence once; of members with the same score the first by residues."""
         names = ("family", "target", "member", "raw_score")
         columns = [
-            np.concatenate([getattr(one, name) for one in (self, *others)]) for name in names
+            np.concatenate([getattr(hits, name) for hits in (self, *others)]) for name in names
         ]
         family, target, member, raw_score = columns
         order = np.lexsort((positions[member], -raw_score, target, family))
@@ -154,18 +154,21 @@ class _Search:
         starts = np.searchsorted(hits.family, np.arange(len(self._families) + 1)).tolist()
         spans = self._spans(hits)
         for k, family in enumerate(self._families):
-            own = slice(starts[k], starts[k + 1])
-            found = _trimmed(self._database, hits.target[own], spans[:, own])
-            yield _Choice(family, self._resources).choose(found, most - len(family))
+            entries = slice(starts[k], starts[k + 1])
+            candidates = _trimmed(self._database, hits.target[entries], spans[:, entries])
+            yield _Choice(family, self._resources).choose(candidates, most - len(family))
 
     def _hits(self) -> _Hits:
         request = make(AlignRequest, {"mode": "local", "max_evalue": MOST_EVALUE})
         run = RunRequest(detail=Detail.SCORE, resources=self._resources)
         nothing = np.zeros(0, np.int64)
         hits, pending = _Hits(*[nothing] * 4), []
-        for found in plan_alignment(request, self._problem, run).job:
-            pair = (one.astype(np.int64) for one in (found.target, found.query, found.raw_score))
-            pending.append(_Hits(self._family_of[found.query], *pair))
+        for alignments in plan_alignment(request, self._problem, run).job:
+            pair = (
+                values.astype(np.int64)
+                for values in (alignments.target, alignments.query, alignments.raw_score)
+            )
+            pending.append(_Hits(self._family_of[alignments.query], *pair))
             if sum(map(len, pending)) > max(_PENDING, len(hits)):
                 hits, pending = hits.with_more(pending, self._members.positions), []
         return hits.with_more(pending, self._members.positions)
@@ -180,16 +183,16 @@ class _Search:
         lengths = lengths_of(self._database, hits.target.astype(np.int32))
         keys, done = hits.member * len(self._database) + hits.target, 0
         order = np.argsort(keys)
-        for found in plan_alignment(
+        for alignments in plan_alignment(
             make(AlignRequest, {"mode": "local", "pairs": listed}), self._problem, run
         ).job:
-            key = found.query.astype(np.int64) * len(self._database) + found.target
+            key = alignments.query.astype(np.int64) * len(self._database) + alignments.target
             places = order[np.searchsorted(keys, key, sorter=order)]
-            before = found.field("target_start") - found.field("query_start")
-            after = self._members.lengths[found.query] - found.field("query_end")
-            stop = np.minimum(found.field("target_end") + after, lengths[places])
+            before = alignments.field("target_start") - alignments.field("query_start")
+            after = self._members.lengths[alignments.query] - alignments.field("query_end")
+            stop = np.minimum(alignments.field("target_end") + after, lengths[places])
             cut = np.maximum(before, 0), stop
-            spans[:, places] = np.stack((*cut, found.field("matches"), found.columns))
+            spans[:, places] = np.stack((*cut, alignments.field("matches"), alignments.columns))
             done += len(key)
         assert done == len(hits)
         return spans
@@ -213,14 +216,14 @@ def _trimmed(
     indices = targets.astype(np.int32)
     residues, lengths = database.residues_at(indices), database.lengths_at(indices)
     begins = np.cumsum(lengths, dtype=np.int64) - lengths
-    found: dict[bytes, _Candidate] = {}
+    candidates: dict[bytes, _Candidate] = {}
     for name, begin, (start, stop, matches, columns) in zip(
         database.names_at(indices), begins.tolist(), spans.T.tolist(), strict=True
     ):
-        own = residues[begin + start : begin + stop].tobytes().upper()
-        one = _Candidate(matches / columns, own, f"{MARK}{name}/{start + 1}-{stop}")
-        found[own] = min(found.get(own, one), one)
-    return sorted(found.values(), key=lambda one: (-one.identity, one.residues))
+        cut_residues = residues[begin + start : begin + stop].tobytes().upper()
+        candidate = _Candidate(matches / columns, cut_residues, f"{MARK}{name}/{start + 1}-{stop}")
+        candidates[cut_residues] = min(candidates.get(cut_residues, candidate), candidate)
+    return sorted(candidates.values(), key=lambda hit: (-hit.identity, hit.residues))
 
 
 class _Choice:
@@ -230,32 +233,35 @@ class _Choice:
         self._family, self._resources = family, resources
         self._scoring = as_scoring(None, family.alphabet, "local")
 
-    def choose(self, found: list[_Candidate], room: int) -> Homologs:
+    def choose(self, candidates: list[_Candidate], room: int) -> Homologs:
         """Return the homologs of the family: as many as there is room for."""
         chosen: list[_Candidate] = []
-        left = list(found)
+        left = list(candidates)
         while left and len(chosen) < room:
             tried = _evenly(left, room - len(chosen))
             chosen = self._apart(chosen, [left[k] for k in tried])
-            left = [one for k, one in enumerate(left) if k not in tried]
-        chosen.sort(key=lambda one: (-one.identity, one.residues))
-        identities = np.array([one.identity for one in chosen])
-        return Homologs(self._as_set(chosen), len(found), identities)
+            left = [candidate for k, candidate in enumerate(left) if k not in tried]
+        chosen.sort(key=lambda candidate: (-candidate.identity, candidate.residues))
+        identities = np.array([candidate.identity for candidate in chosen])
+        return Homologs(self._as_set(chosen), len(candidates), identities)
 
     def _apart(self, chosen: list[_Candidate], more: list[_Candidate]) -> list[_Candidate]:
         """Return the chosen ones, and those of others that are not too alike to any before."""
-        known = len(self._family) + len(chosen)
-        residues = [one.residues for one in (*chosen, *more)]
+        kept_count = len(self._family) + len(chosen)
+        residues = [candidate.residues for candidate in (*chosen, *more)]
         near = self._near(residues)
-        taken = np.zeros(known + len(more), np.bool_)
-        taken[:known] = True
-        for k in range(known, len(taken)):
-            taken[k] = not (near[k] & taken).any()
-        return [*chosen, *(one for k, one in enumerate(more) if taken[known + k])]
+        are_kept = np.zeros(kept_count + len(more), np.bool_)
+        are_kept[:kept_count] = True
+        for k in range(kept_count, len(are_kept)):
+            are_kept[k] = not (near[k] & are_kept).any()
+        return [
+            *chosen,
+            *(candidate for k, candidate in enumerate(more) if are_kept[kept_count + k]),
+        ]
 
     def _near(self, residues: list[bytes]) -> npt.NDArray[np.bool_]:
         """Return which two are too alike: of the family, then of others."""
-        every = [one.residues.encode() for one in self._family] + residues
+        every = [record.residues.encode() for record in self._family] + residues
         names = list(map(str, range(len(every))))
         records = join_records(names, names, every)
         both = SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
@@ -265,36 +271,36 @@ class _Choice:
             AlignRequest, {"mode": "local", "min_identity": share, "identity_of": "shorter"}
         )
         run = RunRequest(detail=Detail.STATS, resources=replace(self._resources, progress=False))
-        for found in plan_alignment(request, Problem(both, None, self._scoring), run).job:
-            shorter = np.minimum(both.lengths[found.query], both.lengths[found.target])
-            above = 100 * found.field("matches").astype(np.int64) > MOST_IDENTICAL * shorter
-            one, other = found.query[above], found.target[above]
-            near[one, other] = near[other, one] = True
+        for alignments in plan_alignment(request, Problem(both, None, self._scoring), run).job:
+            shorter = np.minimum(both.lengths[alignments.query], both.lengths[alignments.target])
+            above = 100 * alignments.field("matches").astype(np.int64) > MOST_IDENTICAL * shorter
+            queries, targets = alignments.query[above], alignments.target[above]
+            near[queries, targets] = near[targets, queries] = True
         return near
 
     def _as_set(self, chosen: list[_Candidate]) -> SequenceSet | None:
         if not chosen:
             return None
-        names = [one.name for one in chosen]
-        taken = {*self._family.names, *names}
+        names = [candidate.name for candidate in chosen]
+        used_names = {*self._family.names, *names}
         for k in np.flatnonzero(np.isin(names, self._family.names)).tolist():
-            names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in taken)
-            taken.add(names[k])
-        records = join_records(names, names, [one.residues for one in chosen])
+            names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in used_names)
+            used_names.add(names[k])
+        records = join_records(names, names, [candidate.residues for candidate in chosen])
         return SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
 
 
-def _evenly(left: list[_Candidate], taken: int) -> set[int]:
+def _evenly(left: list[_Candidate], most: int) -> set[int]:
     """Return places of hits whose identities are evenly spaced, the nearest and farthest included.
 
     The hits come from the nearest to the farthest.
     """
-    if taken >= len(left):
+    if most >= len(left):
         return set(range(len(left)))
-    identities = np.array([one.identity for one in left])
+    identities = np.array([candidate.identity for candidate in left])
     places: set[int] = set()
-    for wanted in np.linspace(identities[0], identities[-1], taken):
-        apart = np.abs(identities - wanted)
+    for identity in np.linspace(identities[0], identities[-1], most):
+        apart = np.abs(identities - identity)
         apart[list(places)] = np.inf
         places.add(int(apart.argmin()))
     return places

@@ -91,18 +91,18 @@ def join_new(
         )
         with closing(engine), show_progress(cells, resources.progress, doing="aligning") as meter:
             for start in range(0, len(added), _AT_ONCE):
-                own, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
-                targets = np.repeat(own, partners.shape[1]).astype(np.int32)
-                found = engine.compute(partners.ravel().astype(np.int32), targets)
-                made = [
-                    _join(found, place, partners[place], both, columns, width)
-                    for place in range(len(own))
+                batch, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
+                targets = np.repeat(batch, partners.shape[1]).astype(np.int32)
+                posteriors = engine.compute(partners.ravel().astype(np.int32), targets)
+                new_fits = [
+                    _join(posteriors, place, partners[place], both, columns, width)
+                    for place in range(len(batch))
                 ]
                 if kept is not None:
-                    fits.keep(kept, made, len(targets))
-                for fit in made:
+                    fits.keep(kept, new_fits, len(targets))
+                for fit in new_fits:
                     fits.add(fit)
-                meter.update(int((lengths[partners].sum(axis=1) * lengths[own]).sum()))
+                meter.update(int((lengths[partners].sum(axis=1) * lengths[batch]).sum()))
     return Joined(*fits.columns(columns))
 
 
@@ -114,7 +114,7 @@ def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices
 
 
 def _join(
-    found: SparsePosteriors,
+    posteriors: SparsePosteriors,
     place: int,
     nearest: Indices,
     both: SequenceSet,
@@ -127,17 +127,17 @@ def _join(
     """
     each = len(nearest)
     pairs = slice(place * each, (place + 1) * each)
-    counts = np.diff(found.offsets[pairs.start : pairs.stop + 1])
-    entries = slice(int(found.offsets[pairs.start]), int(found.offsets[pairs.stop]))
-    residues = np.repeat(both.offsets[nearest], counts) + found.rows[entries]
-    length = int(both.lengths[found.targets[pairs.start]])
-    kept, own, whole = join_columns(
-        columns[residues], found.columns[entries], found.values[entries], (width, length)
+    counts = np.diff(posteriors.offsets[pairs.start : pairs.stop + 1])
+    entries = slice(int(posteriors.offsets[pairs.start]), int(posteriors.offsets[pairs.stop]))
+    residues = np.repeat(both.offsets[nearest], counts) + posteriors.rows[entries]
+    length = int(both.lengths[posteriors.targets[pairs.start]])
+    kept, places, whole = join_columns(
+        columns[residues], posteriors.columns[entries], posteriors.values[entries], (width, length)
     )
     column_of = np.full(whole, -1, np.int32)
     column_of[kept] = np.arange(width)
-    before = np.searchsorted(kept, own).astype(np.int32)
-    fit: npt.NDArray[np.int32] = np.where(column_of[own] >= 0, column_of[own], ~before)
+    before = np.searchsorted(kept, places).astype(np.int32)
+    fit: npt.NDArray[np.int32] = np.where(column_of[places] >= 0, column_of[places], ~before)
     return fit
 
 
@@ -168,11 +168,11 @@ class _Fits:
             if int(arrays["first"]) != first or len(left):
                 raise kept.damaged("fits of other sequences")
 
-    def keep(self, kept: KeptResults, made: list[npt.NDArray[np.int32]], pairs: int) -> None:
+    def keep(self, kept: KeptResults, fits: list[npt.NDArray[np.int32]], pairs: int) -> None:
         """Keep the next new sequences, which were joined by some pairs."""
         arrays = {
             "first": np.array(self.known),
-            "fits": np.concatenate(made),
+            "fits": np.concatenate(fits),
         }
         kept.add("added", arrays, pairs)
 

@@ -152,10 +152,10 @@ def align_parts(
                     if node not in parent:
                         continue
                     join = joins[parent[node]]
-                    one, other = parts[join.first], parts[join.second]
-                    if one is not None and other is not None:
+                    first, second = parts[join.first], parts[join.second]
+                    if first is not None and second is not None:
                         above = len(groups) + parent[node]
-                        future = pool.submit(aligner.join, one, other, before.get(above))
+                        future = pool.submit(aligner.join, first, second, before.get(above))
                         running[future] = above
                         for place in (join.first, join.second):
                             parts[place] = None
@@ -172,8 +172,8 @@ def _kept_before(kept: KeptResults | None) -> dict[int, Arrays]:
     """Return what was kept of groups and joins, by their nodes."""
     if kept is None:
         return {}
-    found = [*kept.before("groups"), *kept.before("joins")]
-    return {int(arrays["node"]): arrays for arrays in found}
+    results = [*kept.before("groups"), *kept.before("joins")]
+    return {int(arrays["node"]): arrays for arrays in results}
 
 
 def _kept_of(node: int, part: Part) -> tuple[Arrays, int]:
@@ -287,11 +287,11 @@ class Aligner:
         place = np.append(np.argsort(order), np.arange(len(order), tree.root + 1))
         children = place[tree.children]
         first, second = pairs_along(children)
-        found = self._posteriors(members[order[first]], members[order[second]])
-        local = replace(found, queries=first, targets=second)
+        posteriors = self._posteriors(members[order[first]], members[order[second]])
+        local = replace(posteriors, queries=first, targets=second)
         lengths = self._sequences.lengths[members[order]]
         with closing(PosteriorGraph(lengths, local)) as graph:
-            del found, local
+            del posteriors, local
             columns, width = graph.align(children, tree_weights(tree)[order], 0)
         starts = np.cumsum(lengths, dtype=np.int64) - lengths
         places = _ranges(starts[place[leaves]], lengths[place[leaves]])
@@ -320,11 +320,11 @@ class Aligner:
             self._representatives(part) for part in (one, other)
         )
         queries, targets = np.repeat(first, len(second)), np.tile(second, len(first))
-        found = self._posteriors(queries, targets)
-        count = np.diff(found.offsets)
-        rows = np.repeat(np.repeat(first_starts, len(second)), count) + found.rows
-        columns = np.repeat(np.tile(second_starts, len(first)), count) + found.columns
-        posteriors = one.columns[rows], other.columns[columns], found.values
+        pair_posteriors = self._posteriors(queries, targets)
+        count = np.diff(pair_posteriors.offsets)
+        rows = np.repeat(np.repeat(first_starts, len(second)), count) + pair_posteriors.rows
+        columns = np.repeat(np.tile(second_starts, len(first)), count) + pair_posteriors.columns
+        posteriors = one.columns[rows], other.columns[columns], pair_posteriors.values
         if self._costs is None or one.width * other.width > MOST_CELLS:
             *places, width = join_columns(*posteriors, (one.width, other.width))
         else:
@@ -344,24 +344,24 @@ class Aligner:
     def _representatives(self, part: Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""
         count = len(part.members)
-        taken = min(count, self._most_representatives)
-        places = (2 * np.arange(taken) + 1) * count // (2 * taken)
+        chosen_count = min(count, self._most_representatives)
+        places = (2 * np.arange(chosen_count) + 1) * count // (2 * chosen_count)
         starts = np.concatenate(([0], np.cumsum(self._lengths[part.members])))
         return part.members[places], starts[places]
 
     def _posteriors(self, queries: Indices, targets: Indices) -> SparsePosteriors:
-        found = self._engine.compute(queries.astype(np.int32), targets.astype(np.int32))
-        held = len(found.rows) * ENTRY_BYTES
-        if held > self._memory_bytes:
+        posteriors = self._engine.compute(queries.astype(np.int32), targets.astype(np.int32))
+        needed_bytes = len(posteriors.rows) * ENTRY_BYTES
+        if needed_bytes > self._memory_bytes:
             raise CapacityError(
                 f"{self._sequences.source}: the posteriors of a group with "
-                f"{self._sequences.record(int(queries[0]))} need {held >> 20:,} MiB of memory, "
-                f"{self._memory_bytes >> 20:,} MiB are allowed; allow more with "
+                f"{self._sequences.record(int(queries[0]))} need {needed_bytes >> 20:,} MiB of "
+                f"memory, {self._memory_bytes >> 20:,} MiB are allowed; allow more with "
                 f"{spelled('memory')}",
-                held,
+                needed_bytes,
                 self._memory_bytes,
             )
-        return found
+        return posteriors
 
 
 def pairs_along(
@@ -388,9 +388,9 @@ def pairs_along(
     half = (count + 1) // 2
     below = [[leaf] for leaf in range(count)]
     pairs: list[tuple[int, int]] = []
-    for one, other in children.tolist():
-        few, many = sorted((below[one], below[other]), key=len)
-        below.append(below[one] + below[other])
+    for left, right in children.tolist():
+        few, many = sorted((below[left], below[right]), key=len)
+        below.append(below[left] + below[right])
         if len(few) == 1:
             pairs += [(few[0], sequence) for sequence in many]
             continue
@@ -404,12 +404,12 @@ def pairs_along(
 
 def _in_turn(sequences: list[int], partners: list[int]) -> list[tuple[int, int]]:
     """Return pairs of each sequence with evenly spaced partners, of which each takes its turn."""
-    taken = min(PARTNERS, len(partners))
+    turns = min(PARTNERS, len(partners))
     return [
-        (sequence, partners[(begin + turn * len(partners) // taken) % len(partners)])
+        (sequence, partners[(begin + turn * len(partners) // turns) % len(partners)])
         for place, sequence in enumerate(sequences)
         for begin in [place * len(partners) // len(sequences)]
-        for turn in range(taken)
+        for turn in range(turns)
     ]
 
 

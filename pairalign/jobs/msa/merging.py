@@ -116,34 +116,34 @@ def read_given(
     FastaError, AlignmentFileError
         A file is no alignment, or has the name of a sequence in another; names file and record.
     """
-    found = [
-        (one.sequences, *columns_in(one, one.sequences))
-        if isinstance(one, MultipleAlignment)
-        else read_alignment(one, reading.known_alphabet, reading)
-        for one in alignments
+    inputs = [
+        (alignment.sequences, *columns_in(alignment, alignment.sequences))
+        if isinstance(alignment, MultipleAlignment)
+        else read_alignment(alignment, reading.known_alphabet, reading)
+        for alignment in alignments
     ]
-    sets = [sequences for sequences, _, _ in found]
+    sets = [sequences for sequences, _, _ in inputs]
     _check_alphabets(sets)
     together = _together(sets)
     columns, widths = [], []
-    for sequences, own, width in found:
-        used, places = np.unique(own, return_inverse=True)
+    for sequences, input_columns, width in inputs:
+        used, places = np.unique(input_columns, return_inverse=True)
         columns.append(places.astype(np.int32))
         widths.append(len(used))
         if len(used) < width:
             log.info("%s: %d columns of gaps alone left out", sequences.source, width - len(used))
     starts = np.cumsum([0, *map(len, sets)], dtype=np.int64)
-    sources = [one.source for one in sets]
+    sources = [sequence_set.source for sequence_set in sets]
     return Given(together, np.concatenate(columns), starts, widths, sources)
 
 
 def _check_alphabets(sets: Sequence[SequenceSet]) -> None:
     first = sets[0]
-    for one in sets[1:]:
-        if one.alphabet != first.alphabet:
+    for sequences in sets[1:]:
+        if sequences.alphabet != first.alphabet:
             raise AlphabetError(
-                f"{first.source} is of {first.alphabet.name}, {one.source} of "
-                f"{one.alphabet.name}: they cannot be merged; if that is a wrong guess, say "
+                f"{first.source} is of {first.alphabet.name}, {sequences.source} of "
+                f"{sequences.alphabet.name}: they cannot be merged; if that is a wrong guess, say "
                 f"{spelled('alphabet', 'protein')}"
             )
 
@@ -151,19 +151,26 @@ def _check_alphabets(sets: Sequence[SequenceSet]) -> None:
 def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
     """Return one set of all."""
     home: dict[str, str] = {}
-    for one in sets:
-        for index, name in enumerate(one.names):
+    for sequences in sets:
+        for index, name in enumerate(sequences.names):
             if name in home:
                 raise AlignmentFileError(
-                    f"{one.source}: {one.record(index)} is in {home[name]} already; rename it"
+                    f"{sequences.source}: {sequences.record(index)} is in {home[name]} already; "
+                    "rename it"
                 )
-        home |= dict.fromkeys(one.names, one.source)
+        home |= dict.fromkeys(sequences.names, sequences.source)
     records, source = join_files(
         (
-            Records(one.names, one.descriptions, one.residues.tobytes(), one.offsets, one.origins),
-            one.source,
+            Records(
+                sequences.names,
+                sequences.descriptions,
+                sequences.residues.tobytes(),
+                sequences.offsets,
+                sequences.origins,
+            ),
+            sequences.source,
         )
-        for one in sets
+        for sequences in sets
     )
     return SequenceSet(records, alphabet=sets[0].alphabet, source=source)
 
@@ -216,15 +223,18 @@ def _plan(given: Given, resources: Resources) -> Grouping:
     """Return the alignments as groups, with their trees, and the joins of them."""
     sequences = given.sequences
     place = sequences.canonical_order().argsort()
-    members = [own[place[own].argsort()] for own in map(given.members, range(len(given.widths)))]
-    members.sort(key=lambda own: int(place[own[0]]))
-    trees = [
-        family_tree(subset(sequences, own), resources)
-        if len(own) > 1
-        else single_tree(sequences.names[int(own[0])])
-        for own in members
+    members = [
+        indices[place[indices].argsort()]
+        for indices in map(given.members, range(len(given.widths)))
     ]
-    standing = [own[tree.leaves()] for own, tree in zip(members, trees, strict=True)]
+    members.sort(key=lambda indices: int(place[indices[0]]))
+    trees = [
+        family_tree(subset(sequences, indices), resources)
+        if len(indices) > 1
+        else single_tree(sequences.names[int(indices[0])])
+        for indices in members
+    ]
+    standing = [indices[tree.leaves()] for indices, tree in zip(members, trees, strict=True)]
     _warn_of_strangers(given, standing, resources)
     return Grouping(members, trees, _joins(sequences, standing, resources))
 
@@ -244,12 +254,14 @@ def _joins(sequences: SequenceSet, groups: list[Indices], resources: Resources) 
 
 def _warn_of_strangers(given: Given, standing: list[Indices], resources: Resources) -> None:
     """Say which alignments are like no other: some sequences have no significant alignment."""
-    some = np.concatenate([evenly(own, max(1, _COMPARED // len(standing))) for own in standing])
+    some = np.concatenate(
+        [evenly(indices, max(1, _COMPARED // len(standing))) for indices in standing]
+    )
     home = np.searchsorted(given.starts, some, side="right") - 1
     for index, source in enumerate(given.sources):
-        own, others = some[home == index], some[home != index]
-        least = log_evalues(given.sequences, own, others, resources).min()
-        if least + math.log(len(own)) > math.log(MOST_EVALUE):
+        members, others = some[home == index], some[home != index]
+        least = log_evalues(given.sequences, members, others, resources).min()
+        if least + math.log(len(members)) > math.log(MOST_EVALUE):
             log.warning(
                 "%s: none of its sequences is similar to one of another alignment: where they are "
                 "aligned may be chance",
@@ -281,13 +293,13 @@ class _Merger(Aligner):
     def align(self, members: Indices, tree: GuideTree, before: Arrays | None = None) -> Part:
         """Return the alignment of a group, with its sequences in the order of the tree."""
         index = int(np.searchsorted(self._given.starts, members[0], side="right")) - 1
-        own = members[tree.leaves()]
-        return Part(own, self._given.columns_of(own), self._given.widths[index])
+        leaves = members[tree.leaves()]
+        return Part(leaves, self._given.columns_of(leaves), self._given.widths[index])
 
 
 def _check_kept(given: Given, columns: npt.NDArray[np.int32]) -> None:
     """See that each alignment is in the result: its residues are in columns as they were."""
     for index in range(len(given.widths)):
         places = residues_of(given.sequences, given.members(index))
-        _, own = np.unique(columns[places], return_inverse=True)
-        assert np.array_equal(own, given.columns[places]), "an alignment is not in the result"
+        _, inverse = np.unique(columns[places], return_inverse=True)
+        assert np.array_equal(inverse, given.columns[places]), "an alignment is not in the result"

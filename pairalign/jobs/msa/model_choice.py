@@ -51,6 +51,6 @@ def match_states_of(sequences: SequenceSet) -> int:
     if sequences.alphabet == DNA:
         is_short = int(lengths.sum()) <= _MOST_BASES * len(lengths)
         return MOST_MATCH_STATES if is_short else 1
-    one, other = (lengths[index] for index in np.triu_indices(len(lengths), 1))
-    alike = np.minimum(one, other) * _ONE // np.maximum(one, other)
+    first, second = (lengths[index] for index in np.triu_indices(len(lengths), 1))
+    alike = np.minimum(first, second) * _ONE // np.maximum(first, second)
     return MOST_MATCH_STATES if int(alike.sum()) >= int(_ALIKE * _ONE) * len(alike) else 1

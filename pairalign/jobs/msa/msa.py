@@ -86,8 +86,13 @@ def msa(
     which a residue has 3 to 13 in each other sequence.
     """
     inputs = _inputs_of(sequences, merge=options.get("merge", False))
-    own: dict[str, Any] = {"inputs": inputs, "add": add, "homologs": homologs, "alphabet": "auto"}
-    request = Call(msa, options, inputs).request(MsaOptions, **own)
+    arguments: dict[str, Any] = {
+        "inputs": inputs,
+        "add": add,
+        "homologs": homologs,
+        "alphabet": "auto",
+    }
+    request = Call(msa, options, inputs).request(MsaOptions, **arguments)
     resources = replace(request.resources, progress=progress)
     source = given_sequences(
         inputs[0] if request.to is None else request.to,
@@ -99,19 +104,20 @@ def msa(
     if request.to is not None:
         old, both = read_addition(request.to, source)
         oriented = Orientation.find(both, request.strand, resources, old=len(old))
-        made = add_sequences(old, oriented.sequences, resources, kept=kept, **how)
-        return oriented.note(made)
+        alignment = add_sequences(old, oriented.sequences, resources, kept=kept, **how)
+        return oriented.note(alignment)
     if request.merge:
-        given = read_given(inputs, source.reading)
-        return merge_alignments(given, resources, kept=kept, **how)
+        alignments = read_given(inputs, source.reading)
+        return merge_alignments(alignments, resources, kept=kept, **how)
     family, _ = read_sets(source)
     if request.confidence_of is not None:
         columns, width = columns_in(request.confidence_of, family)
         return score_alignment(family, columns, width, resources, kept=kept, **how)
     oriented = Orientation.find(family, request.strand, resources)
     family = oriented.sequences
-    tree, found = _read_tree(request.tree_in, family), _homologs_of(family, request, resources)
-    how |= {"tree": tree, "homologs": found, "keep_homologs": request.keep_homologs}
+    tree = _read_tree(request.tree_in, family)
+    family_homologs = _homologs_of(family, request, resources)
+    how |= {"tree": tree, "homologs": family_homologs, "keep_homologs": request.keep_homologs}
     return oriented.note(align_family(family, resources, kept=kept, **how))
 
 

@@ -82,27 +82,31 @@ def align_family(
         return _align_with(sequences, homologs, keep_homologs, resources, kept=kept, **how)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
-        known = Confidence.unknown(sequences.total_residues)
-        return MultipleAlignment(sequences, columns, len(columns), *known, None, (), homologs)
+        confidences = Confidence.unknown(sequences.total_residues)
+        return MultipleAlignment(sequences, columns, len(columns), *confidences, None, (), homologs)
     members = distinct_members(sequences, all_of_them=tree is not None)
-    made = _align_members(members, tree, resources, kept)
-    columns = made.columns[members.residues]
-    if made.posteriors is None or members.has_copies:
-        known = _known(sequences, columns, resources, kept, confidence, partners, seed)
+    alignment = _align_members(members, tree, resources, kept)
+    columns = alignment.columns[members.residues]
+    if alignment.posteriors is None or members.has_copies:
+        confidences = _known(sequences, columns, resources, kept, confidence, partners, seed)
     else:
-        own = confidence_by([made.posteriors], members.aligned, made.columns)
-        known = own.of(members.residues)
-    joined = tree_result.GuideTree.of(tree or members.tree(made.tree))
-    unlike = members.unlike(made.unlike)
+        member_confidences = confidence_by(
+            [alignment.posteriors], members.aligned, alignment.columns
+        )
+        confidences = member_confidences.of(members.residues)
+    joined = tree_result.GuideTree.of(tree or members.tree(alignment.tree))
+    unlike = members.unlike(alignment.unlike)
     index = members.members.tolist()
     elsewhere = tuple(
-        Elsewhere(index[one], index[other], aligned, together)
-        for one, other, aligned, together in find_elsewhere(
-            members.aligned, made.columns, resources
+        Elsewhere(index[first], index[second], aligned, together)
+        for first, second, aligned, together in find_elsewhere(
+            members.aligned, alignment.columns, resources
         )
     )
     told = joined, unlike, homologs
-    return MultipleAlignment(sequences, columns, made.width, *known, *told, elsewhere=elsewhere)
+    return MultipleAlignment(
+        sequences, columns, alignment.width, *confidences, *told, elsewhere=elsewhere
+    )
 
 
 def _align_members(
@@ -135,26 +139,26 @@ def _align_members(
 
 def _align_with(
     sequences: SequenceSet,
-    found: Homologs,
+    homologs: Homologs,
     are_kept: bool,
     resources: Resources,
     confidence: bool,
     **how: Any,
 ) -> MultipleAlignment:
     """Align a family with its homologs, which stay or are taken out again."""
-    both = found.after(sequences)
+    both = homologs.after(sequences)
     whole = align_family(both, resources, confidence=confidence and are_kept, **how)
     if are_kept:
-        return replace(whole, homologs=found)
+        return replace(whole, homologs=homologs)
     count = len(sequences)
     used, places = np.unique(whole.columns[: sequences.total_residues], return_inverse=True)
     columns, width = places.astype(np.int32), len(used)
     scored = score_alignment(sequences, columns, width, resources, confidence=confidence, **how)
     assert whole.tree is not None
     tree = tree_result.GuideTree.of(first_leaves(whole.tree, count)) if count > 1 else None
-    unlike = tuple(one for one in whole.unlike if one.sequence < count)
-    elsewhere = tuple(one for one in whole.elsewhere if max(one[:2]) < count)
-    return replace(scored, tree=tree, unlike=unlike, homologs=found, elsewhere=elsewhere)
+    unlike = tuple(outlier for outlier in whole.unlike if outlier.sequence < count)
+    elsewhere = tuple(pair for pair in whole.elsewhere if max(pair[:2]) < count)
+    return replace(scored, tree=tree, unlike=unlike, homologs=homologs, elsewhere=elsewhere)
 
 
 class _Aligned(NamedTuple):
@@ -209,8 +213,8 @@ def score_alignment(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    known = _known(sequences, columns, resources, kept, confidence, partners, seed)
-    return MultipleAlignment(sequences, columns, width, *known, None)
+    confidences = _known(sequences, columns, resources, kept, confidence, partners, seed)
+    return MultipleAlignment(sequences, columns, width, *confidences, None)
 
 
 def columns_in(
@@ -227,8 +231,8 @@ def columns_in(
     """
     if not isinstance(alignment, MultipleAlignment):
         return read_aligned_fasta(alignment, sequences)
-    own = alignment.sequences
-    if own is not sequences and _content(own) != _content(sequences):
+    aligned_sequences = alignment.sequences
+    if aligned_sequences is not sequences and _content(aligned_sequences) != _content(sequences):
         raise AlignmentFileError(
             "the alignment is of other sequences, or has them in another order"
         )
@@ -237,22 +241,22 @@ def columns_in(
 
 def _checked(columns: npt.ArrayLike, sequences: SequenceSet, width: int) -> npt.NDArray[np.int32]:
     """Return the columns of residues; ValueError unless those of each sequence rise."""
-    found = np.asarray(columns)
-    if found.shape != (sequences.total_residues,) or found.dtype.kind not in "iu":
+    values = np.asarray(columns)
+    if values.shape != (sequences.total_residues,) or values.dtype.kind not in "iu":
         raise ValueError(
-            f"columns: found an array of {found.dtype} of shape {found.shape}, expected whole "
+            f"columns: found an array of {values.dtype} of shape {values.shape}, expected whole "
             f"numbers of shape ({sequences.total_residues},)"
         )
-    if len(found) and not 0 <= found.min() <= found.max() < width:
+    if len(values) and not 0 <= values.min() <= values.max() < width:
         raise ValueError(
-            f"columns: found {found.min()} to {found.max()}, expected 0 to {width - 1}"
+            f"columns: found {values.min()} to {values.max()}, expected 0 to {width - 1}"
         )
-    rises = np.diff(found.astype(np.int64)) > 0
+    rises = np.diff(values.astype(np.int64)) > 0
     rises[sequences.offsets[1:-1] - 1] = True
     if not rises.all():
         index = int(np.searchsorted(sequences.offsets, rises.argmin(), "right")) - 1
         raise ValueError(f"columns: those of {sequences.record(index)} do not rise")
-    return found.astype(np.int32)
+    return values.astype(np.int32)
 
 
 def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
@@ -289,16 +293,16 @@ def _posteriors(
     """Compute the posteriors of all pairs; refuse more than fit."""
     states, memory_bytes = match_states_of(sequences), bytes_of(resources)
     job = PosteriorJob(sequences, resources, kept=kept, match_states=states)
-    pieces, held = [], 0
+    pieces, total_bytes = [], 0
     for piece in job:
         pieces.append(piece)
-        held += ENTRY_BYTES * len(piece.rows)
-        if held > memory_bytes:
+        total_bytes += ENTRY_BYTES * len(piece.rows)
+        if total_bytes > memory_bytes:
             raise CapacityError(
                 f"{sequences.source}: the posteriors of {len(sequences):,} sequences need more "
                 f"than the {memory_bytes >> 20:,} MiB of memory that are allowed; allow more with "
                 f"{spelled('memory')}, or align fewer sequences",
-                held,
+                total_bytes,
                 memory_bytes,
             )
     return join_posteriors(pieces)

@@ -101,7 +101,9 @@ class Orientation:
 
     def note(self, alignment: MultipleAlignment) -> MultipleAlignment:
         """Return an alignment of the sequences that knows of their strands."""
-        unlike = tuple(one for one in alignment.unlike if one.sequence not in self.other_strand)
+        unlike = tuple(
+            outlier for outlier in alignment.unlike if outlier.sequence not in self.other_strand
+        )
         return replace(alignment, unlike=unlike, other_strand=self.other_strand, turned=self.turned)
 
 
@@ -138,8 +140,8 @@ def find_other_strand(
     drawn = drawn[:most]
     least = math.ceil(math.log(2 * most / _MOST_BY_CHANCE) / _gumbel().lambda_)
     strands = _Strands(len(sequences))
-    for one in range(1, old):
-        strands.join(0, one, is_turned=False)
+    for member in range(1, old):
+        strands.join(0, member, is_turned=False)
     left, start, stop = np.arange(len(sequences)), 0, first
     while start < most and len(left):
         representatives = drawn[start:stop]
@@ -147,8 +149,8 @@ def find_other_strand(
         row, column = np.nonzero(abs(differences) >= least)
         index, other, more = left[row], representatives[column], differences[row, column]
         order = np.lexsort((ranks[other], ranks[index], -abs(more)))
-        for one, two, difference in np.stack((index, other, more))[:, order].T.tolist():
-            strands.join(one, two, is_turned=difference < 0)
+        for query, target, difference in np.stack((index, other, more))[:, order].T.tolist():
+            strands.join(query, target, is_turned=difference < 0)
         left = strands.outside(ranks)
         start, stop = stop, 2 * stop
     turned: list[int] = []
@@ -202,9 +204,9 @@ class _Strands:
         self._above = list(range(count))
         self._is_turned = [False] * count  # beside the one above
 
-    def join(self, one: int, other: int, *, is_turned: bool) -> None:
+    def join(self, index: int, other: int, *, is_turned: bool) -> None:
         """Join the trees of two sequences, if these are two."""
-        (first, first_turned), (second, second_turned) = self._root(one), self._root(other)
+        (first, first_turned), (second, second_turned) = self._root(index), self._root(other)
         if first != second:
             self._above[second] = first
             self._is_turned[second] = first_turned ^ second_turned ^ is_turned

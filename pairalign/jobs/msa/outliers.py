@@ -64,8 +64,8 @@ def find_unlike(
             scores -= (stop - start) * len(left)
         if start == stop:
             break
-        found = log_evalues(sequences, left, compared[start:stop], resources)
-        least[left] = np.minimum(least[left], found)
+        values = log_evalues(sequences, left, compared[start:stop], resources)
+        least[left] = np.minimum(least[left], values)
         left = left[least[left] > math.log(MOST_EVALUE)]
         start, stop = stop, 2 * stop
     return tuple(Unlike(index, math.exp(least[index])) for index in left.tolist())

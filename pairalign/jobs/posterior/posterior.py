@@ -304,6 +304,6 @@ def posterior(
         replace(request.resources, progress=progress),
         threshold=request.threshold,
     )
-    found = join_posteriors(list(job))
-    found = replace(found, sequences=job.sequences, threshold=job.threshold)
-    return SparsePosteriors.of(found)
+    all_posteriors = join_posteriors(list(job))
+    all_posteriors = replace(all_posteriors, sequences=job.sequences, threshold=job.threshold)
+    return SparsePosteriors.of(all_posteriors)

@@ -102,7 +102,7 @@ class Audit:
     @property
     def members(self) -> int:
         """How many sequences are in groups."""
-        return sum(one.members for one in self.leaking)
+        return sum(group.members for group in self.leaking)
 
     @property
     def steps(self) -> Steps | None:
@@ -162,24 +162,24 @@ class Violations(ViolationRows):
             if pairs is None:
                 continue
             columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
-            for one, other, identity in zip(*columns, strict=True):
-                names = self.queries.names[one], self.targets.names[other]
-                for own in self._groups_of(kind, one, other):
-                    yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
+            for query, target, identity in zip(*columns, strict=True):
+                names = self.queries.names[query], self.targets.names[target]
+                for groups in self._groups_of(kind, query, target):
+                    yield kind, names[0], groups[0], names[1], groups[1], f"{identity:.6f}"
 
-    def _groups_of(self, kind: str, one: int, other: int) -> Iterator[tuple[str, str]]:
+    def _groups_of(self, kind: str, query: int, target: int) -> Iterator[tuple[str, str]]:
         """Yield the groups of a pair: each two that differ, or of a member the one it is in."""
         grouping = self.grouping
         if grouping is None:
             yield SETS
         elif kind == "under":
-            group = grouping.names[grouping.represented(one, other)]
+            group = grouping.names[grouping.represented(query, target)]
             yield group, group
         else:
-            for own in grouping.groups_of(one):
-                for another in grouping.groups_of(other):
-                    if own != another and (one != other or own < another):
-                        yield grouping.names[own], grouping.names[another]
+            for first in grouping.groups_of(query):
+                for second in grouping.groups_of(target):
+                    if first != second and (query != target or first < second):
+                        yield grouping.names[first], grouping.names[second]
 
 
 @overload
@@ -292,18 +292,18 @@ def audit(
         sets = given_sets(first, call, targets, second_clusters, second)
         return audit_interactions(os.fspath(groups), fold_column, sets, call.resources)  # type: ignore[arg-type]
     problem = call.read()
-    own = problem.queries
-    said = None if is_file else memberships_of(groups, read_as, own)
+    queries = problem.queries
+    said = None if is_file else memberships_of(groups, read_as, queries)
     if said is not None:
-        grouping = make_groups(own, said, "groups", several=True)
+        grouping = make_groups(queries, said, "groups", several=True)
     elif is_file:
         columns = TableColumns(name_column, fold_column, None)
         path = os.fspath(groups)  # type: ignore[arg-type]
-        grouping = read_groups(path, read_as, own, columns, several=True)
+        grouping = read_groups(path, read_as, queries, columns, several=True)
     else:
         return _audit_two(replace(call, sequences=groups, targets=sequences), request)
-    found = _counted(audit_groups(problem, grouping, request, call.resources))
-    return Violations(found, own, own, grouping, identity)
+    findings = _counted(audit_groups(problem, grouping, request, call.resources))
+    return Violations(findings, queries, queries, grouping, identity)
 
 
 def _audit_two(call: Call, request: AuditRequest) -> Violations:
@@ -312,14 +312,14 @@ def _audit_two(call: Call, request: AuditRequest) -> Violations:
         across = spelled("across", "none")
         raise UsageError(f"{across} looks at members of clusters; two sets have none")
     problem = call.read()
-    found = _counted(audit_sets(problem, request, call.resources))
+    findings = _counted(audit_sets(problem, request, call.resources))
     identity = request.thresholds.identity_column
-    return Violations(found, problem.queries, problem.others, None, identity)
+    return Violations(findings, problem.queries, problem.others, None, identity)
 
 
-def _counted(found: Audit) -> Audit:
+def _counted(findings: Audit) -> Audit:
     """Leave out what counts steps while pairs are aligned: results go to other processes."""
-    return replace(found, across=replace(found.across, steps=None))
+    return replace(findings, across=replace(findings.across, steps=None))
 
 
 def audit_groups(
@@ -340,51 +340,53 @@ def audit_groups(
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
-    others = [(one, group) for one, more in groups.others.items() for group, _ in more]
+    others = [(member, group) for member, more in groups.others.items() for group, _ in more]
     more = np.array(others, np.int32).reshape(-1, 2)
     are_in_several = np.zeros(len(groups.labels), np.bool_)
     are_in_several[more[:, 0]] = True
 
     leakage = Leakage()
 
-    def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
-        one, other = groups.labels[found.query], groups.labels[found.target]
-        differ = (one != other) | are_in_several[found.query] | are_in_several[found.target]
-        inside = (one >= 0) & (other >= 0)
-        share, whole = request.thresholds.count_identity(found)
+    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+        first, second = groups.labels[alignments.query], groups.labels[alignments.target]
+        differ = (
+            (first != second) | are_in_several[alignments.query] | are_in_several[alignments.target]
+        )
+        inside = (first >= 0) & (second >= 0)
+        share, whole = request.thresholds.count_identity(alignments)
         leakage.add((share / whole)[inside], differ[inside])
         kept: npt.NDArray[np.bool_] = differ & inside
         return kept
 
     evalues = evalues_of(request, problem, resources)
-    found = Pairs.none()
+    across = Pairs.none()
     if request.looks_across:
         if len(problem.queries) > 1:
-            found = _find_reaching(problem, request, resources, evalues, is_across)
-        found = _with_themselves(np.flatnonzero(are_in_several).astype(np.int32), found)
+            across = _find_reaching(problem, request, resources, evalues, is_across)
+        across = _with_themselves(np.flatnonzero(are_in_several).astype(np.int32), across)
     under = None
     if groups.representatives is not None:
         under = _find_under(problem, groups, request, resources, evalues)
     leaks = np.zeros(len(groups.labels), np.bool_)
-    leaks[found.query] = leaks[found.target] = True
+    leaks[across.query] = leaks[across.target] = True
     inside = groups.labels >= 0
     labels = np.concatenate((groups.labels[inside], more[:, 1]))
     of_leaking = np.concatenate((leaks[inside], leaks[more[:, 0]]))
     members = np.bincount(labels, minlength=len(groups.names))
     leaking = np.bincount(labels[of_leaking], minlength=len(groups.names))
     counts = zip(groups.names, leaking.tolist(), members.tolist(), strict=True)
-    known = leakage.share if request.looks_across else None
-    return Audit(found, under, tuple(Leaking(*one) for one in counts), known)
+    leakage_share = leakage.share if request.looks_across else None
+    return Audit(across, under, tuple(Leaking(*fields) for fields in counts), leakage_share)
 
 
-def _with_themselves(several: Int32s, found: Pairs) -> Pairs:
+def _with_themselves(several: Int32s, pairs: Pairs) -> Pairs:
     """Put sequences that are in several groups before the pairs that were found."""
     return replace(
-        found,
-        query=np.concatenate((several, found.query)),
-        target=np.concatenate((several, found.target)),
-        identity=np.concatenate((np.ones(len(several)), found.identity)),
-        reaches=np.concatenate((np.ones(len(several), np.bool_), found.reaches)),
+        pairs,
+        query=np.concatenate((several, pairs.query)),
+        target=np.concatenate((several, pairs.target)),
+        identity=np.concatenate((np.ones(len(several)), pairs.identity)),
+        reaches=np.concatenate((np.ones(len(several), np.bool_), pairs.reaches)),
     )
 
 
@@ -395,12 +397,16 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
     """
     options = request
     if options.db_size is None and options.max_evalue is not None:
-        options = replace(options, db_size=sum(one.total_residues for one in problem.sets))
+        options = replace(
+            options, db_size=sum(sequences.total_residues for sequences in problem.sets)
+        )
     evalues = evalues_of(options, problem, resources)
-    found = _find_reaching(problem, request, resources, evalues)
-    ends = zip(SETS, (found.query, found.target), problem.sets, strict=True)
-    leaking = (Leaking(name, len(np.unique(one)), len(known)) for name, one, known in ends)
-    return Audit(found, None, tuple(leaking))
+    across = _find_reaching(problem, request, resources, evalues)
+    ends = zip(SETS, (across.query, across.target), problem.sets, strict=True)
+    leaking = (
+        Leaking(name, len(np.unique(indices)), len(sequences)) for name, indices, sequences in ends
+    )
+    return Audit(across, None, tuple(leaking))
 
 
 def _find_reaching(
@@ -435,7 +441,7 @@ def _find_under(
         return Pairs.none()
     members, leaders = np.array(represented, np.int32).T
     pairs = PairList(members, leaders, may_repeat=True)
-    found = find_pairs(
+    failures = find_pairs(
         problem,
         thresholds,
         thresholds.min_identity,
@@ -446,19 +452,19 @@ def _find_under(
         strand=request.strand,
     )
     are_members = set(represented)
-    both = zip(found.query.tolist(), found.target.tolist(), strict=True)
-    turned = np.fromiter((pair in are_members for pair in both), np.bool_, len(found))
+    both = zip(failures.query.tolist(), failures.target.tolist(), strict=True)
+    turned = np.fromiter((pair in are_members for pair in both), np.bool_, len(failures))
     return replace(
-        found,
-        query=np.where(turned, found.query, found.target),
-        target=np.where(turned, found.target, found.query),
+        failures,
+        query=np.where(turned, failures.query, failures.target),
+        target=np.where(turned, failures.target, failures.query),
     )
 
 
 def _fails(thresholds: PairThresholds, evalues: EvalueFilter | None) -> Kept:
-    def fails(found: Alignments) -> npt.NDArray[np.bool_]:
-        kept = np.ones(len(found), np.bool_)
-        kept[thresholds.passing(found)] = False
-        return kept if evalues is None else kept | ~evalues.passes(found)
+    def fails(alignments: Alignments) -> npt.NDArray[np.bool_]:
+        kept = np.ones(len(alignments), np.bool_)
+        kept[thresholds.passing(alignments)] = False
+        return kept if evalues is None else kept | ~evalues.passes(alignments)
 
     return fails

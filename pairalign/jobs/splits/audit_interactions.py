@@ -91,27 +91,33 @@ def audit_interactions(
     names = tuple(dict.fromkeys(said))
     number = {name: k for k, name in enumerate(names)}
     folds = np.array([number[name] for name in said], np.int64)
-    members = [np.zeros((len(one.names), len(names)), np.bool_) for one in sets]
+    members = [
+        np.zeros((len(interacting_set.names), len(names)), np.bool_) for interacting_set in sets
+    ]
     members[0][table.ends[:, 0], folds] = True
     members[-1][table.ends[:, 1], folds] = True
     rows: list[_Row] = []
     leaking = []
-    for which, (one, inside) in enumerate(zip(sets, members, strict=True), 1):
-        of_set, leaks = _look_at(one, inside, names, resources)
+    for which, (interacting_set, inside) in enumerate(zip(sets, members, strict=True), 1):
+        of_set, leaks = _look_at(interacting_set, inside, names, resources)
         rows += [(_ACROSS, str(which), *row) for row in of_set]
         leaking.append(LeakingSet(int(leaks.sum()), int(inside.any(axis=1).sum())))
-    identities = {_column_of(one) for one in sets}
+    identities = {_column_of(interacting_set) for interacting_set in sets}
     identity = identities.pop() if len(identities) == 1 else "identity"
     columns = ("violation", "set", "name", "fold", "other", "other_fold", identity)
     return InteractionViolations(columns, rows, names, tuple(leaking))
 
 
-def _column_of(one: InteractingSet) -> str:
-    return "identity" if one.request is None else one.request.thresholds.identity_column
+def _column_of(interacting_set: InteractingSet) -> str:
+    return (
+        "identity"
+        if interacting_set.request is None
+        else interacting_set.request.thresholds.identity_column
+    )
 
 
 def _look_at(
-    one: InteractingSet,
+    interacting_set: InteractingSet,
     inside: npt.NDArray[np.bool_],
     names: tuple[str, ...],
     resources: Resources,
@@ -120,38 +126,38 @@ def _look_at(
     rows: list[_Row] = []
     leaks = inside.sum(axis=1) > 1
     for k in np.flatnonzero(leaks).tolist():
-        rows += _rows_of(one, names, inside, k, k, "1.000000")
-    if one.clusters is not None:
-        return rows + _across_clusters(one, inside, names, leaks), leaks
-    assert one.problem is not None
-    assert one.request is not None
+        rows += _rows_of(interacting_set, names, inside, k, k, "1.000000")
+    if interacting_set.clusters is not None:
+        return rows + _across_clusters(interacting_set, inside, names, leaks), leaks
+    assert interacting_set.problem is not None
+    assert interacting_set.request is not None
 
-    def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
-        first, other = inside[found.query], inside[found.target]
+    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+        first, other = inside[alignments.query], inside[alignments.target]
         both = first.any(axis=1) & other.any(axis=1)
         several = (first | other).sum(axis=1) > 1
         across: npt.NDArray[np.bool_] = both & several
         return across
 
-    request = one.request
-    found = find_pairs(
-        one.problem,
+    request = interacting_set.request
+    pairs = find_pairs(
+        interacting_set.problem,
         request.thresholds,
         request.thresholds.min_identity,
         resources,
         keep=is_across,
         strand=request.strand,
-        evalues=evalues_of(request, one.problem, resources),
+        evalues=evalues_of(request, interacting_set.problem, resources),
     )
-    columns = found.query.tolist(), found.target.tolist(), found.identity.tolist()
+    columns = pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist()
     for query, target, identity in zip(*columns, strict=True):
-        rows += _rows_of(one, names, inside, query, target, f"{identity:.6f}")
-    leaks[found.query] = leaks[found.target] = True
+        rows += _rows_of(interacting_set, names, inside, query, target, f"{identity:.6f}")
+    leaks[pairs.query] = leaks[pairs.target] = True
     return rows, leaks
 
 
 def _rows_of(
-    one: InteractingSet,
+    interacting_set: InteractingSet,
     names: tuple[str, ...],
     inside: npt.NDArray[np.bool_],
     query: int,
@@ -162,24 +168,29 @@ def _rows_of(
     for first in np.flatnonzero(inside[query]).tolist():
         for other in np.flatnonzero(inside[target]).tolist():
             if first != other and (query != target or first < other):
-                ends = one.names[query], names[first], one.names[target], names[other]
+                ends = (
+                    interacting_set.names[query],
+                    names[first],
+                    interacting_set.names[target],
+                    names[other],
+                )
                 yield (*ends, identity)
 
 
 def _across_clusters(
-    one: InteractingSet,
+    interacting_set: InteractingSet,
     inside: npt.NDArray[np.bool_],
     names: tuple[str, ...],
     leaks: npt.NDArray[np.bool_],
 ) -> list[_Row]:
     """Return a row for each member of a cluster that is elsewhere than the first one."""
-    assert one.clusters is not None
+    assert interacting_set.clusters is not None
     rows: list[_Row] = []
     first_of: dict[int, int] = {}
     for k in np.flatnonzero(inside.any(axis=1)).tolist():
-        first = first_of.setdefault(int(one.clusters[k]), k)
+        first = first_of.setdefault(int(interacting_set.clusters[k]), k)
         if first != k:
-            of_pair = list(_rows_of(one, names, inside, first, k, ""))
+            of_pair = list(_rows_of(interacting_set, names, inside, first, k, ""))
             leaks[[first, k]] |= bool(of_pair)
             rows += of_pair
     return rows

@@ -139,9 +139,9 @@ def find_pairs(
     -----
     Memory: 17 bytes a pair that is kept.
     """
-    wanted = replace(thresholds, min_identity=min(from_identity, thresholds.min_identity))
+    pair_thresholds = replace(thresholds, min_identity=min(from_identity, thresholds.min_identity))
     if everything:
-        wanted = PairThresholds()
+        pair_thresholds = PairThresholds()
     kept = None if everything else evalues
     detail = max(Detail.STATS, thresholds.detail(problem.scoring.mode))
     job = AlignmentJob(
@@ -152,18 +152,20 @@ def find_pairs(
         window=DEFAULT_WINDOW if pair_list is None else LIST_WINDOW,
         strand=strand,
         pair_list=pair_list,
-        pair_thresholds=wanted,
+        pair_thresholds=pair_thresholds,
         evalue_filter=kept,
         resources=resources,
     )
     parts: list[Pairs] = []
     with job.open() as results:
-        for given in results:
-            found = given if keep is None else given.take(np.flatnonzero(keep(given)))
-            share, whole = thresholds.count_identity(found)
-            reaches = np.zeros(len(found), np.bool_)
-            reaches[thresholds.passing(found)] = True
-            parts.append(Pairs(found.query.copy(), found.target.copy(), share / whole, reaches))
+        for batch in results:
+            alignments = batch if keep is None else batch.take(np.flatnonzero(keep(batch)))
+            share, whole = thresholds.count_identity(alignments)
+            reaches = np.zeros(len(alignments), np.bool_)
+            reaches[thresholds.passing(alignments)] = True
+            parts.append(
+                Pairs(alignments.query.copy(), alignments.target.copy(), share / whole, reaches)
+            )
     return replace(_join(parts), steps=job.steps, devices=job.devices)
 
 

@@ -43,11 +43,13 @@ def count_fragments(
     resources : Resources
     """
 
-    def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
+    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
         if groups is None:
-            return np.ones(len(found), np.bool_)
-        one, other = groups[found.query], groups[found.target]
-        kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
+            return np.ones(len(alignments), np.bool_)
+        query_groups, target_groups = groups[alignments.query], groups[alignments.target]
+        kept: npt.NDArray[np.bool_] = (
+            (query_groups != target_groups) & (query_groups >= 0) & (target_groups >= 0)
+        )
         return kept
 
     scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)

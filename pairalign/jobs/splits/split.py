@@ -110,18 +110,18 @@ def run_split(
     too_large = find_too_large(network, sizes)
     limits = FoldLimits(sizes, None if request.no_remove else prices, request.seed)
     places = pack(network, folds, limits)
-    found = np.array(places, np.int32)
-    empty = _say_empty(network, found, list(shares))
+    numbered_folds = np.array(places, np.int32)
+    empty = _say_empty(network, numbered_folds, list(shares))
     if empty and request.has_shares:
         raise SplitError(f"{sequences.source}: {empty}")
-    nearest, nearest_identity = _find_nearest(numbered, found)
+    nearest, nearest_identity = _find_nearest(numbered, numbered_folds)
     nearest = np.where(nearest < 0, nearest, order[nearest])
     split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
         max_evalue=request.max_evalue,
         fold_names=tuple(shares),
-        folds=found[of_each],
+        folds=numbered_folds[of_each],
         labels=known.labels,
         clusters=network.clusters()[of_each],
         edges=int(pairs.reaches.sum()),
@@ -129,7 +129,7 @@ def run_split(
         nearest=nearest[of_each],
         nearest_identity=nearest_identity[of_each],
         nearest_from=float(request.nearest_identity),
-        leakage=_leakage_of(numbered, found).share,
+        leakage=_leakage_of(numbered, numbered_folds).share,
         remark=empty,
     )
     return split, pairs
@@ -182,17 +182,19 @@ def _most(category: int, share: Fraction, tolerance: Fraction) -> float:
 
 def _leakage_of(pairs: Pairs, folds: Int32s) -> Leakage:
     """Return how similar pairs in folds are, and those across folds."""
-    one, other = folds[pairs.query], folds[pairs.target]
-    inside = (one >= 0) & (other >= 0)
+    query_folds, target_folds = folds[pairs.query], folds[pairs.target]
+    inside = (query_folds >= 0) & (target_folds >= 0)
     leakage = Leakage()
-    leakage.add(pairs.identity[inside], (one != other)[inside])
+    leakage.add(pairs.identity[inside], (query_folds != target_folds)[inside])
     return leakage
 
 
 def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
     """Return each sequence's most similar one in another fold, and its identity."""
-    one, other = folds[pairs.query], folds[pairs.target]
-    across = np.flatnonzero((one != other) & (one >= 0) & (other >= 0))
+    query_folds, target_folds = folds[pairs.query], folds[pairs.target]
+    across = np.flatnonzero(
+        (query_folds != target_folds) & (query_folds >= 0) & (target_folds >= 0)
+    )
     ends = np.concatenate([pairs.query[across], pairs.target[across]])
     others = np.concatenate([pairs.target[across], pairs.query[across]])
     values = np.tile(pairs.identity[across], 2)
@@ -314,14 +316,14 @@ def split(
     ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
     ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
     ... }
-    >>> found = pairalign.split(globins, min_identity=0.5, folds=2, tolerance=0.5)
-    >>> list(found)
+    >>> folds = pairalign.split(globins, min_identity=0.5, folds=2, tolerance=0.5)
+    >>> list(folds)
     [['HBB', 'HBD'], ['HBZ']]
     """
     call = Call(split, options, sequences, scoring=scoring, mode=mode, progress=progress)
     has_pairs = pairs is not None
-    given = {"pairs": has_pairs, "second": second, "second_clusters": second_clusters}
-    request, call = request_of(SplitRequest, call, no_remove=not remove, **given)
+    pair_options = {"pairs": has_pairs, "second": second, "second_clusters": second_clusters}
+    request, call = request_of(SplitRequest, call, no_remove=not remove, **pair_options)
     problem = call.read()
     if targets is not None and not has_pairs:
         raise UsageError("two sets are split by the interactions between them: give pairs")
@@ -333,14 +335,14 @@ def split(
         )
         return _split_pairs(sets, pairs, request, call.resources)
     first = problem.queries
-    known = Known(
+    values = Known(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    found = run_split(problem, request, known, call.resources)[0]
-    if found.remark:
-        warnings.warn(found.remark, stacklevel=2)
-    return found
+    result = run_split(problem, request, values, call.resources)[0]
+    if result.remark:
+        warnings.warn(result.remark, stacklevel=2)
+    return result
 
 
 def _split_pairs(
@@ -350,7 +352,7 @@ def _split_pairs(
     resources: Resources,
 ) -> InteractionSplit:
     table = read_interactions(pairs, (sets[0].finder, sets[-1].finder))
-    found = run_interaction_split(sets, table, request, resources)
-    if found.remark:
-        warnings.warn(found.remark, stacklevel=3)
-    return found
+    result = run_interaction_split(sets, table, request, resources)
+    if result.remark:
+        warnings.warn(result.remark, stacklevel=3)
+    return result

@@ -67,8 +67,8 @@ class InteractingSet:
     @classmethod
     def of(cls, problem: Problem, request: AnySide) -> InteractingSet:
         """Return what sequences are."""
-        own = problem.queries
-        return cls(own.source, own.names, own.descriptions, problem, request)
+        queries = problem.queries
+        return cls(queries.source, queries.names, queries.descriptions, problem, request)
 
     @classmethod
     def of_clusters(cls, path: str) -> InteractingSet:
@@ -131,7 +131,7 @@ def given_sets(
     if second is not None:
         options = dict(second)
         scored = {"scoring": options.pop("scoring", None), "mode": options.pop("mode", None)}
-        refuse_unknown("second", options, (one.name for one in options_of(SecondSetOptions)))
+        refuse_unknown("second", options, (option.name for option in options_of(SecondSetOptions)))
         request, other = request_of(SecondSetOptions, replace(other, options=options, **scored))
     assert request is not None
     problem = read_problem(other.problem_request)
@@ -162,18 +162,18 @@ def run_interaction_split(
         See `pairalign.errors`.
     """
     shares = tuple(request.fold_shares.values())
-    wanted = Shares(tuple(map(float, shares)), float(request.exact_tolerance))
-    plans = [_Plan.of(one, request, resources) for one in sets]
+    goals = Shares(tuple(map(float, shares)), float(request.exact_tolerance))
+    plans = [_Plan.of(interacting_set, request, resources) for interacting_set in sets]
     ends = np.stack([plans[k].places[table.ends[:, k]] for k in (0, -1)], axis=1)
     _link(plans, ends)
     for plan in plans:
         plan.cut(request)
-    _place(plans, ends, wanted, request.seed)
-    _put_back(plans, ends, wanted)
+    _place(plans, ends, goals, request.seed)
+    _put_back(plans, ends, goals)
     folds = _folds_of(plans, ends)
     sides = tuple(plan.side() for plan in plans)
     kept = np.bincount(folds[folds >= 0], minlength=len(shares)).tolist()
-    remark = _say_reached(kept, list(request.fold_shares), wanted)
+    remark = _say_reached(kept, list(request.fold_shares), goals)
     if min(kept) == 0 and request.has_shares:
         raise SplitError(f"{table.source}: {remark}")
     pairs = table.ends if len(sets) > 1 else np.sort(table.ends, axis=1)
@@ -216,18 +216,20 @@ class _Plan:
     folds: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, given: InteractingSet, options: SplitRequest, resources: Resources) -> _Plan:
+    def of(
+        cls, interacting_set: InteractingSet, options: SplitRequest, resources: Resources
+    ) -> _Plan:
         """Find what is similar."""
-        if given.clusters is not None:
-            order = np.argsort(np.array(given.names, object))
+        if interacting_set.clusters is not None:
+            order = np.argsort(np.array(interacting_set.names, object))
             places = np.argsort(order).astype(np.int32)
-            numbered = given.clusters[order]
-            first, own = np.unique(numbered, return_index=True, return_inverse=True)[1:]
+            numbered = interacting_set.clusters[order]
+            first, inverse = np.unique(numbered, return_index=True, return_inverse=True)[1:]
             ranks = np.argsort(np.argsort(first)).astype(np.int32)
-            return cls(given, places, None, ranks[own])
-        assert given.problem is not None
-        assert given.request is not None
-        problem, request = given.problem, given.request
+            return cls(interacting_set, places, None, ranks[inverse])
+        assert interacting_set.problem is not None
+        assert interacting_set.request is not None
+        problem, request = interacting_set.problem, interacting_set.request
         evalues = evalues_of(request, problem, resources)
         thresholds = request.thresholds
         least = thresholds.min_identity
@@ -236,7 +238,7 @@ class _Plan:
         )
         places = problem.queries.canonical_places()
         network = Network(len(problem.queries), places[pairs.query], places[pairs.target])
-        return cls(given, places, network, network.clusters())
+        return cls(interacting_set, places, network, network.clusters())
 
     def cut(self, request: SplitRequest) -> None:
         """Make pieces; a cluster that is larger than a fold may be loses what connects its parts.
@@ -248,14 +250,14 @@ class _Plan:
         self.folds = [_NOWHERE] * count
         if self.network is None or request.no_remove:
             members: list[list[int]] = [[] for _ in range(int(self.clusters.max()) + 1)]
-            for one, cluster in enumerate(self.clusters.tolist()):
-                members[cluster].append(one)
+            for index, cluster in enumerate(self.clusters.tolist()):
+                members[cluster].append(index)
             self.pieces = members
             return
         largest = max(request.fold_shares.values())
         most = math.ceil(count * largest * (1 + request.exact_tolerance))
         sizes = Sizes([(0,)] * count, [float(most)])
-        prices = [1.0 + len(own) for own in self.partners]
+        prices = [1.0 + len(partners) for partners in self.partners]
         waiting = self.network.pieces(range(count))
         while waiting:
             piece = waiting.pop()
@@ -266,10 +268,10 @@ class _Plan:
             waiting += self.network.pieces(set(piece).difference(gone))
         self.pieces.sort()
 
-    def near(self, one: int) -> set[int]:
+    def near(self, index: int) -> set[int]:
         """Return the folds of the sequences that are similar to one."""
         assert self.network is not None
-        return {self.folds[other] for other in self.network.neighbours[one]} - {_NOWHERE}
+        return {self.folds[other] for other in self.network.neighbours[index]} - {_NOWHERE}
 
     def side(self) -> Side:
         """Return the folds of the set."""
@@ -288,13 +290,13 @@ def _link(plans: list[_Plan], ends: Int32s) -> None:
     last = len(plans) - 1
     for plan in plans:
         plan.partners = [[] for _ in plan.given.names]
-    for one, other in ends.tolist():
-        plans[0].partners[one].append((last, other))
-        if last or one != other:
-            plans[last].partners[other].append((0, one))
+    for first, second in ends.tolist():
+        plans[0].partners[first].append((last, second))
+        if last or first != second:
+            plans[last].partners[second].append((0, first))
 
 
-def _place(plans: list[_Plan], ends: Int32s, wanted: Shares, seed: int) -> None:
+def _place(plans: list[_Plan], ends: Int32s, goals: Shares, seed: int) -> None:
     """Put the pieces of all sets into folds."""
     numbers, count = [], 0
     for plan in plans:
@@ -305,77 +307,77 @@ def _place(plans: list[_Plan], ends: Int32s, wanted: Shares, seed: int) -> None:
         numbers.append(number)
     of_ends = np.stack([numbers[0][ends[:, 0]], numbers[-1][ends[:, 1]]], axis=1)
     graph = Interactions(count, of_ends[(of_ends >= 0).all(axis=1)])
-    folds = iter(place_clusters(graph, wanted, seed))
+    folds = iter(place_clusters(graph, goals, seed))
     for plan in plans:
         of_pieces = [next(folds) for _ in plan.pieces]
-        filled = [0] * len(wanted.shares)
+        filled = [0] * len(goals.shares)
         alone = []
         for piece, fold in zip(plan.pieces, of_pieces, strict=True):
-            if any(plan.partners[one] for one in piece):
+            if any(plan.partners[index] for index in piece):
                 _fill(plan, piece, fold, filled)
             else:
                 alone.append(piece)
-        for piece in sorted(alone, key=lambda one: (-len(one), one[0])):
-            _fill(plan, piece, _emptiest(filled, wanted, range(len(filled))), filled)
+        for piece in sorted(alone, key=lambda members: (-len(members), members[0])):
+            _fill(plan, piece, _emptiest(filled, goals, range(len(filled))), filled)
 
 
 def _fill(plan: _Plan, piece: list[int], fold: int, filled: list[int]) -> None:
-    for one in piece:
-        plan.folds[one] = fold
+    for index in piece:
+        plan.folds[index] = fold
     filled[fold] += len(piece)
 
 
-def _emptiest(filled: Sequence[int], wanted: Shares, folds: Iterable[int]) -> int:
-    return min(folds, key=lambda fold: (filled[fold] / wanted.shares[fold], fold))
+def _emptiest(filled: Sequence[int], goals: Shares, folds: Iterable[int]) -> int:
+    return min(folds, key=lambda fold: (filled[fold] / goals.shares[fold], fold))
 
 
-def _put_back(plans: list[_Plan], ends: Int32s, wanted: Shares) -> None:
+def _put_back(plans: list[_Plan], ends: Int32s, goals: Shares) -> None:
     """Put removed sequences back where similar ones are in one fold, if shares stay met.
 
     Those with most interactions come first; each goes where most are kept.
     """
     folds = _folds_of(plans, ends)
-    kept = np.bincount(folds[folds >= 0], minlength=len(wanted.shares)).tolist()
-    left = [(plan, one) for plan in plans for one, fold in enumerate(plan.folds) if fold < 0]
+    kept = np.bincount(folds[folds >= 0], minlength=len(goals.shares)).tolist()
+    left = [(plan, index) for plan in plans for index, fold in enumerate(plan.folds) if fold < 0]
     left.sort(key=lambda item: -len(item[0].partners[item[1]]))
     changed = True
     while changed:
         changed = False
-        for plan, one in list(left):
-            near = plan.near(one)
+        for plan, index in list(left):
+            near = plan.near(index)
             if len(near) > 1:
                 continue
             gains = [0] * len(kept)
-            own = 0
-            for side, other in plan.partners[one]:
-                if plans[side] is plan and other == one:
-                    own += 1
+            self_interactions = 0
+            for side, other in plan.partners[index]:
+                if plans[side] is plan and other == index:
+                    self_interactions += 1
                 elif plans[side].folds[other] >= 0:
                     gains[plans[side].folds[other]] += 1
             possible = near or range(len(kept))
-            fold = min(possible, key=lambda k: (-gains[k], kept[k] / wanted.shares[k], k))
-            after = [n + (gains[k] + own) * (k == fold) for k, n in enumerate(kept)]
-            if wanted.are_met(kept) and not wanted.are_met(after):
+            fold = min(possible, key=lambda k: (-gains[k], kept[k] / goals.shares[k], k))
+            after = [n + (gains[k] + self_interactions) * (k == fold) for k, n in enumerate(kept)]
+            if goals.are_met(kept) and not goals.are_met(after):
                 continue
-            plan.folds[one], kept, changed = fold, after, True
-            left.remove((plan, one))
+            plan.folds[index], kept, changed = fold, after, True
+            left.remove((plan, index))
 
 
 def _folds_of(plans: list[_Plan], ends: Int32s) -> Int32s:
     """Return the fold of each interaction, -1 where its ends are not in one."""
-    one = np.array(plans[0].folds, np.int32)[ends[:, 0]]
-    other = np.array(plans[-1].folds, np.int32)[ends[:, 1]]
-    return np.where(one == other, one, _NOWHERE).astype(np.int32)
+    first_folds = np.array(plans[0].folds, np.int32)[ends[:, 0]]
+    second_folds = np.array(plans[-1].folds, np.int32)[ends[:, 1]]
+    return np.where(first_folds == second_folds, first_folds, _NOWHERE).astype(np.int32)
 
 
-def _say_reached(kept: list[int], names: list[str], wanted: Shares) -> str:
+def _say_reached(kept: list[int], names: list[str], goals: Shares) -> str:
     """Say what was reached where a fold has fewer than its share."""
-    if wanted.are_met(kept) and min(kept) > 0:
+    if goals.are_met(kept) and min(kept) > 0:
         return ""
     total = sum(kept)
     shown = ", ".join(
         f"{name} has {n:,} ({n / max(total, 1):.1%}, asked {share:.1%})"
-        for name, n, share in zip(names, kept, wanted.shares, strict=True)
+        for name, n, share in zip(names, kept, goals.shares, strict=True)
     )
     return (
         f"the shares are not reached: of {total:,} interactions that are kept {shown}; clusters of "
