@@ -76,7 +76,7 @@ def run_audit(request: AuditOptions) -> None:
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
-    residues = sum(one.total_residues for one in problem.sets)
+    residues = sum(sequences.total_residues for sequences in problem.sets)
     lines.add("promise", f"of two groups no pair has {request.describe(residues)}")
     _describe(audit, lines)
     if groups is not None:
@@ -93,19 +93,19 @@ def run_audit(request: AuditOptions) -> None:
 
 
 def _run_pairs(request: AuditOptions) -> None:
-    found, lines = audit_pairs(request)
+    violations, lines = audit_pairs(request)
     lines.add_outputs([request.output])
     say_summary(request, lines)
-    if len(found):
-        raise ViolationsError(f"{request.groups}: {len(found):,} pairs break the promise")
+    if len(violations):
+        raise ViolationsError(f"{request.groups}: {len(violations):,} pairs break the promise")
 
 
 def _read(request: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
     """Read the sequences and their groups; of two sets, train comes first."""
     columns = TableColumns(request.name_column, request.fold_column, request.sequence_column)
     if columns.sequence is not None:
-        known, groups = _read_table(request, columns)
-        return known, None, groups
+        sequences, groups = _read_table(request, columns)
+        return sequences, None, groups
     assert request.input is not None
     if request.are_sets:
         first, second = read_sets(
@@ -124,11 +124,11 @@ def _read_table(request: AuditOptions, columns: TableColumns) -> tuple[SequenceS
     """Read sequences and their groups of one table."""
     said, residues = read_table(request.groups, request.read_as, columns)
     rules = request.reading
-    names = [one.name for one in said]
+    names = [membership.name for membership in said]
     if rules.on_duplicate == ON_DUPLICATE[0]:  # a sequence that is in several groups comes once
         once = dict.fromkeys(zip(names, residues, strict=True))
         names, residues = [name for name, _ in once], [text for _, text in once]
-    known = SequenceSet.from_strings(
+    sequences = SequenceSet.from_strings(
         residues,
         names,
         alphabet=rules.known_alphabet,
@@ -139,10 +139,13 @@ def _read_table(request: AuditOptions, columns: TableColumns) -> tuple[SequenceS
     )
     if rules.on_empty == "skip":
         empty = {name for name, text in zip(names, residues, strict=True) if not text.strip()}
-        said = [one for one in said if one.name not in empty]
-    if len(said) == len(known):  # repeated names may have been made unique
-        said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
-    return known, make_groups(known, said, request.groups, several=True)
+        said = [membership for membership in said if membership.name not in empty]
+    if len(said) == len(sequences):  # repeated names may have been made unique
+        said = [
+            replace(membership, name=name)
+            for membership, name in zip(said, sequences.names, strict=True)
+        ]
+    return sequences, make_groups(sequences, said, request.groups, several=True)
 
 
 def _describe(audit: Audit, lines: Lines) -> None:
@@ -154,7 +157,7 @@ def _describe(audit: Audit, lines: Lines) -> None:
     )
     across, under = audit.across.identity.tolist(), audit.under
     lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
-    leaking = sum(one.sequences for one in audit.leaking)
+    leaking = sum(group.sequences for group in audit.leaking)
     lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
     if audit.leakage is not None:
         lines.add_leakage(audit.leakage, "that reach it")
@@ -166,11 +169,11 @@ def _describe(audit: Audit, lines: Lines) -> None:
 
 def _leaking(groups: tuple[Leaking, ...]) -> str:
     """Return how many sequences have a similar one in another group; of a few groups, of each."""
-    in_order = sorted(groups, key=lambda one: (len(one.name), one.name))
-    shown = [f"{one.sequences:,} of {one.members:,} in {one.name}" for one in in_order]
+    in_order = sorted(groups, key=lambda group: (len(group.name), group.name))
+    shown = [f"{group.sequences:,} of {group.members:,} in {group.name}" for group in in_order]
     if len(groups) > _MOST_GROUPS:
-        sequences = sum(one.sequences for one in groups)
-        shown = [f"{sequences:,} of {sum(one.members for one in groups):,} sequences"]
+        sequences = sum(group.sequences for group in groups)
+        shown = [f"{sequences:,} of {sum(group.members for group in groups):,} sequences"]
     return f"{', '.join(shown)} reach it with a sequence of another group"
 
 

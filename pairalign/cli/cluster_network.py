@@ -16,7 +16,7 @@ def write_network(path: str, format: str, clusters: Clusters) -> None:
     edges = clusters.edges
     assert edges is not None
     sequences = clusters.sequences
-    known = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
+    statistics = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
     with open_writer(
         path,
         format,
@@ -26,6 +26,6 @@ def write_network(path: str, format: str, clusters: Clusters) -> None:
         Detail.STATS,
         shown=Shown(strands=edges.strand is not None),
         labels=clusters.labels,
-        significance=known.significance,
+        significance=statistics.significance,
     ) as writer:
         writer.write(edges)

@@ -168,8 +168,8 @@ def _reusable(
     """Return the number of parts, and which of them a run that was ended has left, complete."""
     if not os.path.isdir(folder) or not any(name.endswith(".json") for name in os.listdir(folder)):
         return tasks, []
-    manifests = [one for one in read_manifests(folder) if one.run == described]
-    done = [one.shard for one in manifests if is_complete(folder, one, parts.suffix)]
+    manifests = [manifest for manifest in read_manifests(folder) if manifest.run == described]
+    done = [manifest.shard for manifest in manifests if is_complete(folder, manifest, parts.suffix)]
     if not done:
         return tasks, []
     log.warning("resumed: %s of %s parts are there", len(done), manifests[0].shards)
@@ -222,11 +222,11 @@ def _run_tasks(
 ) -> None:
     """Make all parts that are not there yet, and show how far that has come."""
     cells = job.cells
-    made = workers.run(command, shards, folder)
+    results = workers.run(command, shards, folder)
     try:
-        with closing(made), show_progress(cells, job.resources.progress) as meter:
+        with closing(results), show_progress(cells, job.resources.progress) as meter:
             meter.update(cells - cells * len(shards) // max(1, shards[0][1] if shards else 1))
-            for _, parts in made:
+            for _, parts in results:
                 meter.update(cells // parts)
     except Exception as error:  # of any kind: what the task raised
         raise DeviceError(f"cluster: {error}") from error
@@ -237,9 +237,9 @@ class _DaskWorkers:
 
     def __init__(self, client: Any, device: str) -> None:
         self._client = client
-        known = client.scheduler_info(-1)["workers"]
-        self.count = max(1, len(known))
-        self._resources = _needed_resources(device, known.values())
+        workers = client.scheduler_info(-1)["workers"]
+        self.count = max(1, len(workers))
+        self._resources = _needed_resources(device, workers.values())
 
     def run(
         self, command: list[str], shards: list[Shard], folder: str

@@ -182,10 +182,10 @@ def _run_request(request: _Options) -> RunRequest:
 
 
 def _picture_format(path: str) -> str:
-    found = format_by_suffix(path, PICTURES)
-    if found is None:
+    picture_format = format_by_suffix(path, PICTURES)
+    if picture_format is None:
         raise FormatError(f"the picture '{path}' should end in {' or '.join(PICTURES)}")
-    return found
+    return picture_format
 
 
 def _drawing() -> ModuleType:
@@ -266,7 +266,7 @@ def run_tree(request: TreeOptions) -> None:
         short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
         with open_table(request.rename, table_format(request.rename)) as table:
             rows = zip(short.names, map(quoted, tree.names), strict=True)
-            table.write("".join(f"{name}\t{own}\n" for name, own in rows).encode())
+            table.write("".join(f"{name}\t{original}\n" for name, original in rows).encode())
             _write(request.output, tree_text(short, format, request.program))
     seconds = time.perf_counter() - started
     report.add("tree", f"{request.method}, {seconds:.2f} s", method=request.method)

@@ -94,12 +94,16 @@ def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure)
     files = [request.input] if second is None else [request.input, second]
     command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
     kinds = (StrandOptions, ReceptorOptions, ScoringOptions, InputOptions, Resources)
-    for one in (one for kind in kinds for one in options_of(kind) if one.surface == "both"):
-        value = values.get(one.name, one.default)
-        if value is None or value == one.default:  # None: `names` of a tree that names no file
+    for option in (
+        option for kind in kinds for option in options_of(kind) if option.surface == "both"
+    ):
+        value = values.get(option.name, option.default)
+        if value is None or value == option.default:  # None: `names` of a tree that names no file
             continue
-        several = value if one.is_several else [value]
-        command += [one.flag] if one.is_flag else [f"{one.flag}={given}" for given in several]
+        several = value if option.is_several else [value]
+        command += (
+            [option.flag] if option.is_flag else [f"{option.flag}={item}" for item in several]
+        )
     return command
 
 

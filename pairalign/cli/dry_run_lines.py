@@ -48,5 +48,5 @@ def _size(size: int) -> str:
 
 
 def _duration(seconds: float) -> str:
-    found = ((seconds / unit, name) for unit, name in _TIMES if seconds >= unit)
-    return next((f"{number:.1f} {name}" for number, name in found), f"{seconds:.1f} s")
+    amounts = ((seconds / unit, name) for unit, name in _TIMES if seconds >= unit)
+    return next((f"{number:.1f} {name}" for number, name in amounts), f"{seconds:.1f} s")

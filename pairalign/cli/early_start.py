@@ -69,7 +69,7 @@ def _texts(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield what may be names of files."""
     for value in values.values():
         several = value if isinstance(value, (list, tuple)) else (value,)
-        yield from (one for one in several if isinstance(one, str))
+        yield from (text for text in several if isinstance(text, str))
 
 
 def _size(text: str) -> int:
@@ -112,11 +112,11 @@ def _capability(driver: Any, index: int) -> tuple[int, int]:
     import ctypes
 
     number = ctypes.c_int()
-    found = []
+    numbers = []
     for attribute in _CAPABILITY:
         driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, index)
-        found.append(number.value)
-    return found[0], found[1]
+        numbers.append(number.value)
+    return numbers[0], numbers[1]
 
 
 def _compile_posteriors(capability: tuple[int, int]) -> None:

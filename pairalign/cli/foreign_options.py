@@ -82,9 +82,9 @@ def name_here(option: str, known: Mapping[str, Any]) -> str:
     known : mapping of str to argparse.Action
         Options of the command, as they are written.
     """
-    same = (one for one, action in known.items() if option in elsewhere(action))
-    for ours in (*(one for one in same if one.startswith("--")), *FOREIGN.get(option, ())):
-        if ours.startswith("pairalign ") or all(one in known for one in OPTION.findall(ours)):
+    same = (name for name, action in known.items() if option in elsewhere(action))
+    for ours in (*(name for name in same if name.startswith("--")), *FOREIGN.get(option, ())):
+        if ours.startswith("pairalign ") or all(name in known for name in OPTION.findall(ours)):
             return f"; here {option} is {ours}"
     return ""
 

@@ -37,18 +37,18 @@ def measure_grouped(
     if request.plot is not None:
         check_count(len(groups.names), sequences.source)
     problem, started = problem_of(request, sequences), time.perf_counter()
-    found, aligned = measure_groups(request, problem, groups, request.resources)
+    distances, aligned = measure_groups(request, problem, groups, request.resources)
     seconds = time.perf_counter() - started
     report.add_problem(problem)
-    text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} sequences"
-    report.add("groups", text, groups=len(found))
+    text = f"{len(distances):,} of {distances.sizes.min():,} to {distances.sizes.max():,} sequences"
+    report.add("groups", text, groups=len(distances))
     facts, text = {"pairs": aligned.pairs}, f"{aligned.pairs:,}"
-    if "matched" in found.columns:
-        facts["matched"] = int(found.columns["matched"].sum())
+    if "matched" in distances.columns:
+        facts["matched"] = int(distances.columns["matched"].sum())
         text += f", of which {facts['matched']:,} are each other's best hits"
     report.add("pairs", text, **facts)
     report.add_time(seconds, aligned.cells)
-    return found, aligned.devices
+    return distances, aligned.devices
 
 
 def _read(request: DistanceOptions) -> SequenceSet:

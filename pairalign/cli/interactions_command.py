@@ -74,18 +74,20 @@ def audit_pairs(request: AuditOptions) -> tuple[InteractionViolations, Lines]:
     sets = read_interacting_sets(request, second_options(request))
     resources = request.resources
     started = time.perf_counter()
-    found = audit_interactions(request.groups, request.fold_column, sets, resources)
-    found.write(request.output)
+    violations = audit_interactions(request.groups, request.fold_column, sets, resources)
+    violations.write(request.output)
     lines = Lines()
     describe_sides(lines, sets, "of two folds no pair has")
     lines.add_time(time.perf_counter() - started)
-    lines.add("groups", f"{len(found.fold_names):,}", groups=len(found.fold_names))
-    lines.add("across", f"{len(found):,} pairs of two folds that reach it", across=len(found))
-    for number, one in enumerate(found.leaking, 1):
-        text = f"{one.sequences:,} of {one.members:,} sequences of set {number} reach it with one "
-        text += "of another fold, or are in two"
-        lines.add("leaking", text, **{f"leaking_{number}": one.sequences})
-    return found, lines
+    lines.add("groups", f"{len(violations.fold_names):,}", groups=len(violations.fold_names))
+    lines.add(
+        "across", f"{len(violations):,} pairs of two folds that reach it", across=len(violations)
+    )
+    for number, leaking_set in enumerate(violations.leaking, 1):
+        text = f"{leaking_set.sequences:,} of {leaking_set.members:,} sequences of set {number} "
+        text += "reach it with one of another fold, or are in two"
+        lines.add("leaking", text, **{f"leaking_{number}": leaking_set.sequences})
+    return violations, lines
 
 
 def second_options(request: SplitOptions | AuditOptions) -> SecondSetOptions | None:
@@ -128,8 +130,8 @@ def read_interacting_sets(
     if request.input2 is None:
         return (first,)
     if second is None:
-        own = changed(request, input=request.input2, input2=None, also=())
-        return first, InteractingSet.of(read_problem(own), request)
+        second_request = changed(request, input=request.input2, input2=None, also=())
+        return first, InteractingSet.of(read_problem(second_request), request)
     return first, InteractingSet.of(read_problem(_named(second, request.input2)), second)
 
 
@@ -140,15 +142,22 @@ def _named(second: SecondSetOptions, path: str) -> Any:
 
 def describe_sides(lines: Lines, sets: tuple[InteractingSet, ...], what: str) -> None:
     """Add what each set is, how it is scored, and what is promised of it."""
-    read = [one.problem.queries for one in sets if one.problem is not None]
+    read = [
+        interacting_set.problem.queries
+        for interacting_set in sets
+        if interacting_set.problem is not None
+    ]
     lines.add_sets(*read)
-    for number, one in enumerate(sets, 1):
-        if one.problem is None:
-            lines.add(f"set {number}", f"{len(one.names):,} names of {one.source} in clusters")
+    for number, interacting_set in enumerate(sets, 1):
+        if interacting_set.problem is None:
+            lines.add(
+                f"set {number}",
+                f"{len(interacting_set.names):,} names of {interacting_set.source} in clusters",
+            )
             continue
-        assert one.request is not None
-        promise = one.request.describe(one.problem.queries.total_residues)
-        scoring = describe_scoring(one.problem.scoring)
+        assert interacting_set.request is not None
+        promise = interacting_set.request.describe(interacting_set.problem.queries.total_residues)
+        scoring = describe_scoring(interacting_set.problem.scoring)
         lines.add(f"set {number}", f"{what} {promise}; {scoring}")
 
 
@@ -188,10 +197,12 @@ def _add_fragments(
     sets: tuple[InteractingSet, ...],
     resources: Resources,
 ) -> None:
-    for number, (side, one) in enumerate(zip(split.sides, sets, strict=True), 1):
-        if one.problem is None or one.request is None:
+    for number, (side, interacting_set) in enumerate(zip(split.sides, sets, strict=True), 1):
+        if interacting_set.problem is None or interacting_set.request is None:
             continue
-        least = fragment_identity(one.request.thresholds)
-        count = count_fragments(one.problem, side.folds, least, one.request.strand, resources)
+        least = fragment_identity(interacting_set.request.thresholds)
+        count = count_fragments(
+            interacting_set.problem, side.folds, least, interacting_set.request.strand, resources
+        )
         title, text = describe_fragments(count, least, f"folds of set {number}")
         lines.add(title, text, **{f"fragments_across_{number}": count})

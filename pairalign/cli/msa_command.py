@@ -104,21 +104,21 @@ def _extend(request: MsaOptions, format: str) -> MultipleAlignment:
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
     with kept_results(request, "msa --add", **decided, **what) as kept:
-        made = add_sequences(old, both, request.resources, kept=kept, **confidence)
-        alignment = oriented.note(made)
+        alignment = add_sequences(old, both, request.resources, kept=kept, **confidence)
+        alignment = oriented.note(alignment)
         _write(request, format, alignment)
     return alignment
 
 
 def _merge(request: MsaOptions, format: str) -> MultipleAlignment:
     """Make one alignment of several, and write it."""
-    given = read_given(request.inputs, request.reading)
-    _check(request, format, given.sequences)
+    inputs = read_given(request.inputs, request.reading)
+    _check(request, format, inputs.sequences)
     confidence = _confidence_of(request, format)
-    decided = {"sequences": given.sequences, **confidence}
-    what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
+    decided = {"sequences": inputs.sequences, **confidence}
+    what = {"columns": inputs.columns, "starts": inputs.starts, "widths": np.array(inputs.widths)}
     with kept_results(request, "msa --merge", **decided, **what) as kept:
-        alignment = merge_alignments(given, request.resources, kept=kept, **confidence)
+        alignment = merge_alignments(inputs, request.resources, kept=kept, **confidence)
         _write(request, format, alignment)
     return alignment
 
@@ -142,8 +142,8 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
             )
             _write(request, format, alignment)
         return alignment
-    if (found := homologs_of(request, {"": sequences}, format)) is not None:
-        homologs = found[""]
+    if (homologs_by_family := homologs_of(request, {"": sequences}, format)) is not None:
+        homologs = homologs_by_family[""]
         if request.keep_homologs and request.tree_out is not None:
             _check_tree(homologs.after(sequences))
         decided |= {"homologs": homologs.sequences, "keep_homologs": request.keep_homologs}
@@ -151,8 +151,8 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
     tree = None if request.tree_in is None else read_newick(request.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(request, "msa", **decided, tree=linkage) as kept:
-        made = align_family(sequences, request.resources, kept=kept, tree=tree, **how)
-        alignment = oriented.note(made)
+        alignment = align_family(sequences, request.resources, kept=kept, tree=tree, **how)
+        alignment = oriented.note(alignment)
         _write(request, format, alignment)
     return alignment
 
@@ -165,12 +165,12 @@ def _confidence_of(request: MsaOptions, format: str) -> dict[str, Any]:
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:
     confidence = alignment.column_confidence
-    known = confidence[~np.isnan(confidence)]
+    values = confidence[~np.isnan(confidence)]
     lines = Lines()
     lines.add_sets(alignment.sequences)
     lines.add("columns", f"{alignment.width:,}", columns=alignment.width)
-    if len(known):
-        mean = float(known.mean())
+    if len(values):
+        mean = float(values.mean())
         lines.add("confidence", f"{mean:.3f} in the mean of columns", confidence=round(mean, 6))
     if alignment.homologs is not None:
         add_homologs(lines, {"": alignment.homologs})

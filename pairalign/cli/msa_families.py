@@ -45,13 +45,13 @@ def run_families(request: MsaOptions) -> None:
     left = _left_of(request, places)
     resources = request.resources
     oriented = orient_families(_read(request, left), request.strand, resources)
-    sets = {place: one.sequences for place, one in oriented.items()}
-    for one in sets.values():
-        check_msa_names(one, format)
+    sets = {place: orientation.sequences for place, orientation in oriented.items()}
+    for sequences in sets.values():
+        check_msa_names(sequences, format)
     prepare_folder(request.output)
     if left:
         check_writable(next(iter(left)))
-    found = homologs_of(request, sets, format)
+    homologs = homologs_of(request, sets, format)
     columns, unlike, elsewhere = 0, [], []
     how = {
         "confidence": format in WITH_CONFIDENCE,
@@ -59,7 +59,7 @@ def run_families(request: MsaOptions) -> None:
         "seed": request.seed,
     }
     for place, alignment in align_oriented(
-        oriented, found or {}, resources, keep_homologs=request.keep_homologs, **how
+        oriented, homologs or {}, resources, keep_homologs=request.keep_homologs, **how
     ):
         with open_output(place) as output:
             write_alignment(output, format, alignment, request.order)
@@ -67,7 +67,7 @@ def run_families(request: MsaOptions) -> None:
         unlike += alignment.named_unlike
         elsewhere += alignment.named_elsewhere
     lines = _summary(sets, columns, len(left) - len(sets))
-    add_homologs(lines, found)
+    add_homologs(lines, homologs)
     add_unlike(lines, unlike)
     add_elsewhere(lines, elsewhere)
     add_strands(lines, oriented.values())
@@ -85,11 +85,11 @@ def homologs_of(
     request = ProblemRequest(options.homologs, reading=replace(options.reading, also=()))
     database, _ = read_sets(request)
     most, resources = options.homologs_per_family, options.resources
-    found = find_homologs(families, database, most=most, resources=resources)
+    homologs = find_homologs(families, database, most=most, resources=resources)
     if options.keep_homologs:
         for name, family in families.items():
-            check_msa_names(found[name].after(family), format)
-    return found
+            check_msa_names(homologs[name].after(family), format)
+    return homologs
 
 
 def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
@@ -97,14 +97,14 @@ def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
     if found is None:
         return
     aligned = sum(map(len, found.values()))
-    hits = sum(one.found for one in found.values())
+    hits = sum(homologs.found for homologs in found.values())
     text = f"{aligned:,} of {hits:,} that were found"
     facts: dict[str, Any] = {"found": hits, "aligned": aligned}
     if len(found) > 1:
-        facts["families_without"] = sum(not len(one) for one in found.values())
+        facts["families_without"] = sum(not len(homologs) for homologs in found.values())
         text += f", none for {facts['families_without']:,} families"
     if aligned:
-        identities = np.concatenate([one.identities for one in found.values()])
+        identities = np.concatenate([homologs.identities for homologs in found.values()])
         least, most = float(identities.min()), float(identities.max())
         text += f", {100 * most:.0f}% to {100 * least:.0f}% identical to the nearest sequence"
         facts["identities"] = [round(least, 6), round(most, 6)]
@@ -128,10 +128,10 @@ def add_elsewhere(lines: Lines, found: Sequence[dict[str, Any]]) -> None:
     if not found:
         return
     said = [
-        f"{cut_name(one['name'])} is like {cut_name(one['other'])} in another order or place: "
-        f"{one['together']:,} of {one['aligned']:,} residues of their local alignment are in one "
+        f"{cut_name(pair['name'])} is like {cut_name(pair['other'])} in another order or place: "
+        f"{pair['together']:,} of {pair['aligned']:,} residues of their local alignment are in one "
         "column"
-        for one in found[:_MOST_SAID]
+        for pair in found[:_MOST_SAID]
     ]
     lines.add("elsewhere", said[0], elsewhere=list(found))
     lines.rows += [("", text) for text in said[1:]]
@@ -141,13 +141,13 @@ def add_elsewhere(lines: Lines, found: Sequence[dict[str, Any]]) -> None:
 
 def add_strands(lines: Lines, families: Iterable[Orientation | MultipleAlignment]) -> None:
     """Say which sequences are on the other strand than most of their family, or were turned."""
-    known = [(one.sequences.names, one.other_strand, one.turned) for one in families]
-    other = [names[index] for names, indices, _ in known for index in indices]
-    turned = [names[index] for names, _, indices in known for index in indices]
+    strands = [(family.sequences.names, family.other_strand, family.turned) for family in families]
+    other = [names[index] for names, indices, _ in strands for index in indices]
+    turned = [names[index] for names, _, indices in strands for index in indices]
     if other:
-        one, both = len(other) == 1, spelled("strand", "both")
-        text = f"{_listed(other)} {'is' if one else 'are'} the other strand: {both} turns "
-        lines.add("other strand", text + ("it" if one else "them"), other_strand=other)
+        is_single, both = len(other) == 1, spelled("strand", "both")
+        text = f"{_listed(other)} {'is' if is_single else 'are'} the other strand: {both} turns "
+        lines.add("other strand", text + ("it" if is_single else "them"), other_strand=other)
     if turned:
         lines.add("turned", _listed(turned), turned=turned)
 

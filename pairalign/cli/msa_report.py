@@ -60,9 +60,9 @@ def _least_sure(alignment: MultipleAlignment) -> Table:
     """Return the sequences that are least sure."""
     sequences, unlike = alignment.sequences, dict(alignment.unlike)
     confidence = alignment.residue_confidence
-    known = ~np.isnan(confidence)
-    owners = np.repeat(np.arange(len(sequences)), sequences.lengths)[known]
-    sums = np.bincount(owners, confidence[known], minlength=len(sequences))
+    are_known = ~np.isnan(confidence)
+    owners = np.repeat(np.arange(len(sequences)), sequences.lengths)[are_known]
+    sums = np.bincount(owners, confidence[are_known], minlength=len(sequences))
     counts = np.bincount(owners, minlength=len(sequences))
     means = np.divide(sums, counts, out=np.zeros(len(sequences)), where=counts > 0)
     rows: list[list[object]] = [

@@ -33,14 +33,14 @@ def run_near(request: DistanceOptions) -> None:
     else:
         problem = problem_of(request, *read_sequences(request))
     started = time.perf_counter()
-    found = find_near(request, problem, resources)
+    distances = find_near(request, problem, resources)
     seconds = time.perf_counter() - started
-    write_sparse(request.output, found, format, threads=resources.used_threads)
+    write_sparse(request.output, distances, format, threads=resources.used_threads)
     pairs, measure, limit = problem.pairs, request.limited, request.limit
     lines = Lines()
     lines.add_problem(problem)
-    text = f"{pairs:,}, of which {len(found):,} within {measure} {limit}"
-    lines.add("pairs", text, pairs=pairs, within=len(found), measure=measure, limit=limit)
+    text = f"{pairs:,}, of which {len(distances):,} within {measure} {limit}"
+    lines.add("pairs", text, pairs=pairs, within=len(distances), measure=measure, limit=limit)
     rate = f", {pairs / max(seconds, 1e-9) / 1e6:.1f} M pairs/s"
     lines.add_time(seconds, more=rate)
     lines.add_outputs([request.output])

@@ -23,7 +23,7 @@ def new_names(words: Iterable[str], known: Mapping[str, Any]) -> dict[str, str]:
     """
     declared = (getattr(action, "declared", None) for action in known.values())
     now = dict(_OPTIONS)
-    for one in declared:
-        if one is not None and one.formerly is not None:
-            now[one.formerly] = f"{one.flag} {(one.metavar or '').partition('|')[0]}"
+    for option in declared:
+        if option is not None and option.formerly is not None:
+            now[option.formerly] = f"{option.flag} {(option.metavar or '').partition('|')[0]}"
     return {old: now[old] for old in (word.partition("=")[0] for word in words) if old in now}

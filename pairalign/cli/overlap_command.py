@@ -169,9 +169,9 @@ def _plan(request: OverlapRequest, reads: SequenceSet, run: RunRequest) -> Overl
 def _trim(request: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[OverlapJob, Trimmed]:
     """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
     with job.alignment.open() as results:
-        found = concatenate(list(results))
-    trimmed = trim_reads(found, job.preset.max_overhang)
-    if not len(found):
+        overlaps = concatenate(list(results))
+    trimmed = trim_reads(overlaps, job.preset.max_overhang)
+    if not len(overlaps):
         return job, trimmed
     log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
     limits = job.thresholds
@@ -183,7 +183,7 @@ def _trim(request: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[Ov
         min_score=job.alignment.scoring.format_score(limits.min_raw_score),
         max_false=None,
         max_overlaps=limits.max_overlaps,
-        candidates=candidates_of(found),
+        candidates=candidates_of(overlaps),
     )
     return _plan(chosen, trimmed.reads, run), trimmed
 
@@ -238,16 +238,16 @@ def _left(before: np.ndarray, writer: Writer) -> dict[str, Any]:
 
 def _warn_of_few(overlapping: np.ndarray) -> None:
     """Warn when few of the reads have an overlap."""
-    found, reads = int(overlapping.sum()), len(overlapping)
-    if not found:
+    count, reads = int(overlapping.sum()), len(overlapping)
+    if not count:
         log.warning("no overlap passed; try another --preset or lower thresholds")
-    elif found < _FEW * reads:
+    elif count < _FEW * reads:
         log.warning(
             "only %s of %s reads (%d%%) have an overlap: too few reads for their genome, or they "
             "need another --preset or lower thresholds",
-            f"{found:,}",
+            f"{count:,}",
             f"{reads:,}",
-            100 * found // reads,
+            100 * count // reads,
         )
 
 
@@ -294,11 +294,11 @@ def _add_stages(lines: Lines, request: OverlapRequest, run: OverlapJob) -> None:
         ALIGN: ("aligned", f"have {limits.min_overlap:,} bases at {identity:g}% identity"),
         SUBOPTIMAL: ("again", "suboptimal overlaps"),
     }
-    found = run.candidates
-    if found is not None and found.seconds:
-        count = len(found.first)
-        text = f"{count:,} in {found.seconds:.2f} s"
-        if found.source == SEEDS:
+    candidates = run.candidates
+    if candidates is not None and candidates.seconds:
+        count = len(candidates.first)
+        text = f"{count:,} in {candidates.seconds:.2f} s"
+        if candidates.source == SEEDS:
             text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits, request)}"
         lines.add("candidates", text, candidates=count)
     for name, (title, what) in passing.items():

@@ -84,39 +84,39 @@ class OverlapWatcher:
 
     def watch(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Give overlaps on as they come."""
-        for found in results:
-            self._found += len(found)
-            for indices in (found.query, found.target):
+        for overlaps in results:
+            self._found += len(overlaps)
+            for indices in (overlaps.query, overlaps.target):
                 mark_indices(indices, self.overlapping)
             if self.report is not None:
-                self.report.add(found)
+                self.report.add(overlaps)
             if self._reads is not None:
-                self._reads.add(found, classify(found, self._overhang))
+                self._reads.add(overlaps, classify(overlaps, self._overhang))
             if not self._asked.removes:
-                self.advice.add(found)
-            yield found
-            del found  # or they would stay in memory while the next ones are waited for
+                self.advice.add(overlaps)
+            yield overlaps
+            del overlaps  # or they would stay in memory while the next ones are waited for
 
     def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Return what is left of all overlaps; `kept` is known then."""
         from pairalign.reads.string_graph import Reduction
 
-        wanted = self._asked
-        found, _, self.kept = Reduction(
-            wanted.remove_weak, wanted.mutual, wanted.drops_contained, wanted.drops_transitive
+        rules = self._asked
+        overlaps, _, self.kept = Reduction(
+            rules.remove_weak, rules.mutual, rules.drops_contained, rules.drops_transitive
         ).apply(concatenate(list(results)), self._overhang, self._overhang)
-        self.advice.add(found)
-        return iter([found])
+        self.advice.add(overlaps)
+        return iter([overlaps])
 
     def write_unitigs(self, results: Iterable[Alignments], path: str) -> npt.NDArray[np.int64]:
         """Write the unitigs of what is left; return how many overlaps of each kind that is."""
         from pairalign.reads.unitigs import make_unitigs
 
-        (found,) = self.reduce(results)
-        kinds, counts = classify_and_count(found, self._overhang)
+        (overlaps,) = self.reduce(results)
+        kinds, counts = classify_and_count(overlaps, self._overhang)
         output = open_output(path)
         try:
-            write_unitigs(output, make_unitigs(found, kinds), found.queries)
+            write_unitigs(output, make_unitigs(overlaps, kinds), overlaps.queries)
         finally:
             output.abort()
         return counts

@@ -60,8 +60,8 @@ class Parser(argparse.ArgumentParser):
     def finish(self) -> None:
         """Have help look for the width of the terminal, now that all options are added."""
         self.formatter_class = _HelpText
-        for one in self._commands.values():
-            one.finish()
+        for command in self._commands.values():
+            command.finish()
 
     def format_help(self) -> str:
         """Return the help: examples, and all options in their groups."""
@@ -70,8 +70,8 @@ class Parser(argparse.ArgumentParser):
 
     def format_short_help(self) -> str:
         """Return the help: examples, and the options that people use most."""
-        places = [one for one in self._actions if not one.option_strings]
-        options = [one for one in self._actions if one.dest in ("help", *self.short)]
+        places = [action for action in self._actions if not action.option_strings]
+        options = [action for action in self._actions if action.dest in ("help", *self.short)]
         left = len(self._actions) - len(places) - len(options)
         with self._shown():
             text = self._get_formatter()
@@ -90,16 +90,20 @@ class Parser(argparse.ArgumentParser):
         from pairalign.cli.examples import describe_examples
 
         described = self.description
-        later = {one: one.choices for one in self._actions if isinstance(one.choices, LaterValues)}
+        later = {
+            action: action.choices
+            for action in self._actions
+            if isinstance(action.choices, LaterValues)
+        }
         self.description = f"{described or ''}\n\n{describe_examples(self.examples)}".lstrip()
-        for one in later:
-            one.choices = None
+        for action in later:
+            action.choices = None
         try:
             yield
         finally:
             self.description = described
-            for one, values in later.items():
-                one.choices = values
+            for action, values in later.items():
+                action.choices = values
 
     def parse_args(  # type: ignore[override]
         self, args: Iterable[str] | None = None, namespace: argparse.Namespace | None = None
@@ -122,12 +126,15 @@ class Parser(argparse.ArgumentParser):
         if maybe and not self._commands:
             from pairalign.cli.foreign_options import FOREIGN, elsewhere
 
-            known = {*FOREIGN, *(name for one in self._actions for name in elsewhere(one))}
-            theirs = [word for word in maybe if word in known]
+            foreign_names = {
+                *FOREIGN,
+                *(name for action in self._actions for name in elsewhere(action)),
+            }
+            theirs = [word for word in maybe if word in foreign_names]
             if theirs:
                 self.error(f"{_UNKNOWN}{' '.join(theirs)}")
-        found, unknown = super().parse_known_args(self._words, namespace)
-        return found, [_as_typed(one, maybe) for one in unknown]
+        values, unknown = super().parse_known_args(self._words, namespace)
+        return values, [_as_typed(word, maybe) for word in unknown]
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with a command line, and exit."""
@@ -151,18 +158,18 @@ class Parser(argparse.ArgumentParser):
         if self._commands and (os.path.splitext(choice[2])[1] or os.path.exists(choice[2])):
             return f"'{choice[2]}' is no command; did you mean pairalign align {choice[2]} -o OUT?"
         guesses = did_you_mean(choice[2], _WORD.findall(choice[3]))
-        return _CHOICES.sub(lambda found: found[1] + guesses, message) if guesses else message
+        return _CHOICES.sub(lambda match: match[1] + guesses, message) if guesses else message
 
     def _guesses(self, words: list[str]) -> str:
         """Return what may have been meant by the options among some words that are not known."""
         from pairalign.cli.foreign_options import name_here
         from pairalign.cli.old_options import new_names
 
-        known, said = self._option_string_actions, []
+        options, said = self._option_string_actions, []
         for word in dict.fromkeys(word.partition("=")[0] for word in words):
             is_option = re.match(r"--?[a-zA-Z]", word) is not None
-            if is_option and word not in known and not new_names([word], known):
-                said.append(name_here(word, known) or did_you_mean(word, known))
+            if is_option and word not in options and not new_names([word], options):
+                said.append(name_here(word, options) or did_you_mean(word, options))
         return "".join(said)
 
 
@@ -205,12 +212,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     from pairalign.cli.old_options import VALUES
 
-    bare, choices = word.lstrip("-"), {one.lstrip("-"): one for one in known}
-    begun = [one for one in choices if len(bare) > 1 and one.startswith(bare)]
+    bare, choices = word.lstrip("-"), {name.lstrip("-"): name for name in known}
+    begun = [name for name in choices if len(bare) > 1 and name.startswith(bare)]
     now = VALUES.get(bare, bare)
-    same = [one for one in choices if one.lower() == now.lower()]
+    same = [name for name in choices if name.lower() == now.lower()]
     guesses = same or begun or get_close_matches(bare, choices, _MOST_GUESSES, _ALIKE)
-    shown = [choices[one] for one in guesses[:_MOST_GUESSES]]
+    shown = [choices[name] for name in guesses[:_MOST_GUESSES]]
     return f"; did you mean {' or '.join(shown)}?" if shown else ""
 
 
@@ -241,14 +248,18 @@ def add_help(parser: Parser, kind: Any) -> None:
 
 def _usage(options: Sequence[Option]) -> str:
     """Return the line of usage: what must be given, and places."""
-    needed = [f"{one.flag} {one.metavar}" for one in options if one.required and not one.is_place]
+    needed = [
+        f"{option.flag} {option.metavar}"
+        for option in options
+        if option.required and not option.is_place
+    ]
     places = []
-    for one in options:
-        if one.is_place:
-            name = one.metavar or one.name
+    for option in options:
+        if option.is_place:
+            name = option.metavar or option.name
             many = f"[{name} ...]"
             forms = {"?": f"[{name}]", "*": many, "+": f"{name} {many}"}
-            places.append(forms.get(one.nargs or "", name))
+            places.append(forms.get(option.nargs or "", name))
     return " ".join(["%(prog)s", "[options]", *needed, *places])
 
 
@@ -265,16 +276,18 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
     groups: dict[str | None, Any] = {None: parser}
     exclusive: dict[str, Any] = {}
-    for one in options_of(kind):
-        if one.group not in groups:
-            assert one.group is not None
-            groups[one.group] = parser.add_argument_group(one.group, kind.GROUPS.get(one.group))
-        group = groups[one.group]
-        if one.excludes is not None:
-            if one.excludes not in exclusive:
-                exclusive[one.excludes] = group.add_mutually_exclusive_group()
-            group = exclusive[one.excludes]
-        _add(group, one)
+    for option in options_of(kind):
+        if option.group not in groups:
+            assert option.group is not None
+            groups[option.group] = parser.add_argument_group(
+                option.group, kind.GROUPS.get(option.group)
+            )
+        group = groups[option.group]
+        if option.excludes is not None:
+            if option.excludes not in exclusive:
+                exclusive[option.excludes] = group.add_mutually_exclusive_group()
+            group = exclusive[option.excludes]
+        _add(group, option)
 
 
 class LaterValues:
@@ -287,32 +300,32 @@ class LaterValues:
         return iter(self._one.known_values)
 
 
-def _add(group: Any, one: Option) -> None:
+def _add(group: Any, option: Option) -> None:
     """Add one option."""
-    about: dict[str, Any] = {"help": one.help}
-    if one.is_flag:
+    about: dict[str, Any] = {"help": option.help}
+    if option.is_flag:
         about["action"] = "store_true"
     else:
-        about |= {"metavar": one.metavar, "default": one.default}
-        if callable(one.values):
-            about["choices"] = LaterValues(one)
-        elif one.values:
-            about["choices"] = one.values
-        if one.kind is not None:
-            about["type"] = converter(one.kind)
-    if one.is_several and not one.is_place:
+        about |= {"metavar": option.metavar, "default": option.default}
+        if callable(option.values):
+            about["choices"] = LaterValues(option)
+        elif option.values:
+            about["choices"] = option.values
+        if option.kind is not None:
+            about["type"] = converter(option.kind)
+    if option.is_several and not option.is_place:
         about |= {"action": "append", "default": []}
-    if one.is_place:
-        names = [one.name]
-        if one.nargs is not None:
-            about["nargs"] = one.nargs
+    if option.is_place:
+        names = [option.name]
+        if option.nargs is not None:
+            about["nargs"] = option.nargs
     else:
-        names = list(one.flags) or [one.flag]
-        about |= {"dest": one.name, "required": one.required}
+        names = list(option.flags) or [option.flag]
+        about |= {"dest": option.name, "required": option.required}
     action = group.add_argument(*names, **about)
-    action.declared = one
-    if one.kind is not None and one.kind.completes:
-        action.complete = _COMPLETED[one.kind.completes]
+    action.declared = option
+    if option.kind is not None and option.kind.completes:
+        action.complete = _COMPLETED[option.kind.completes]
 
 
 def converter(kind: Kind) -> Callable[[str], Any]:

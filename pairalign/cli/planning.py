@@ -47,20 +47,20 @@ def with_output(
     FormatError
         There is no output, and standard output is a terminal.
     """
-    given = vars(request)
+    values = vars(request)
     if default == "":
         default = request.STDOUT_FORMAT
-    output, format = _find_output(given, writers, default)
+    output, format = _find_output(values, writers, default)
     more: dict[str, Any] = {"output": name_output(output)}
-    if "format" in given:
+    if "format" in values:
         more["format"] = format
     return replace(request, **more)
 
 
 def _find_output(
-    given: Mapping[str, Any], writers: Mapping[str, type[Writer]] | None, default: str | None
+    values: Mapping[str, Any], writers: Mapping[str, type[Writer]] | None, default: str | None
 ) -> tuple[str, str | None]:
-    output, format = given["output"], given.get("format")
+    output, format = values["output"], values.get("format")
     if output is None:
         if sys.stdout is None or sys.stdout.isatty():
             raise FormatError(
@@ -68,7 +68,7 @@ def _find_output(
                 "the terminal)"
             )
         output = "-"
-    in_parts = given.get("shard") is not None
+    in_parts = values.get("shard") is not None
     if in_parts and output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
     if format is None and in_parts and writers is not None:
@@ -120,8 +120,8 @@ def read_receptors(request: DistanceOptions) -> Problem:
     """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
     from pairalign.jobs.distances.receptor_sets import read_receptor_problem
 
-    wanted = ProblemRequest(*_files_of(request), request.reading)
-    return read_receptor_problem(wanted, request.v_genes)
+    problem_request = ProblemRequest(*_files_of(request), request.reading)
+    return read_receptor_problem(problem_request, request.v_genes)
 
 
 def read_problem(request: ProblemOptions) -> Problem:
@@ -142,8 +142,8 @@ def read_problem(request: ProblemOptions) -> Problem:
 
 
 def _files_of(request: CommandOptions) -> tuple[str, str | None]:
-    given = vars(request)
-    return given["input"], given.get("input2")
+    values = vars(request)
+    return values["input"], values.get("input2")
 
 
 def _warn_of_replaced(problem: Problem) -> None:

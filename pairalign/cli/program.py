@@ -214,15 +214,15 @@ COMMANDS = (
 
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     """Carry out a command line; see `pairalign.cli.main.main`."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if not given:
-        build_parser(given).print_help(sys.stderr)
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words:
+        build_parser(words).print_help(sys.stderr)
         return WRONG_USAGE
     try:
         with no_collection():
-            options = build_parser(given).parse_args(given)
+            options = build_parser(words).parse_args(words)
             request: CommandOptions = make(
-                options.request, {**vars(options), "command_line": tuple(given)}
+                options.request, {**vars(options), "command_line": tuple(words)}
             )
             request = with_progress(request.completed())
             said = getattr(request, "messages", Messages())

@@ -30,11 +30,11 @@ def run_rotate(request: RotateOptions) -> None:
     problem, resources = read_problem(request), request.resources
     FASTA.check(problem.queries)
     started = time.perf_counter()
-    found = rotate_set(problem, request.to, request.strand, resources)
+    records = rotate_set(problem, request.to, request.strand, resources)
     seconds = time.perf_counter() - started
     with open_output(request.output, threads=resources.used_threads) as output:
-        for one in found:
-            output.write(f">{one.description}\n{one.residues}\n".encode())
+        for record in records:
+            output.write(f">{record.description}\n{record.residues}\n".encode())
     lines = Lines()
     lines.add_problem(problem)
     lines.add("rotated to", request.to)

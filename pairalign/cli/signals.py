@@ -180,12 +180,12 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     """
     stop = StopHandler()
     previous = {}
-    for one in STOP_SIGNALS:
-        handler = signal.getsignal(one)
+    for number in STOP_SIGNALS:
+        handler = signal.getsignal(number)
         if handler not in (signal.SIG_IGN, None):
             with suppress(ValueError):  # not the main thread
-                signal.signal(one, stop.handle)
-                previous[one] = handler
+                signal.signal(number, stop.handle)
+                previous[number] = handler
     show_dropped = sys.unraisablehook
 
     def dropped(unraisable: sys.UnraisableHookArgs) -> None:
@@ -204,8 +204,8 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     finally:
         stop.work_is_done()
         sys.unraisablehook = show_dropped
-        for one, handler in previous.items():
+        for number, handler in previous.items():
             # Python gives up handlers of its own long before the process ends.
-            signal.signal(one, signal.SIG_IGN if is_last else handler)
+            signal.signal(number, signal.SIG_IGN if is_last else handler)
         if stop.late in previous and not is_last:
             signal.raise_signal(stop.late)

@@ -53,8 +53,8 @@ def report_split(
     collector.which = "sequences and the nearest ones in other folds"
     closest = _closest(split)
     if len(closest):
-        for found in align_pairs(problem, closest, resources, strand):
-            collector.add(found)
+        for alignments in align_pairs(problem, closest, resources, strand):
+            collector.add(alignments)
     tables = _folds_table(split), _clusters_table(split)
     finish_report(request, collector, summary, tables, devices=pairs.devices)
 

@@ -77,15 +77,15 @@ class Summary:
         assert alignments.matches is not None
         assert alignments.mismatches is not None
         assert alignments.gap_residues is not None
-        found = find_extremes(
+        extremes = find_extremes(
             (alignments.matches, alignments.mismatches, alignments.gap_residues),
             alignments.raw_score if self._is_by_score else None,
             _THREADS,
         )
-        if found is None:
+        if extremes is None:
             return
-        high, low = found
-        self._compare(*(_Extreme.of(alignments[one : one + 1]) for one in (high, low)))
+        high, low = extremes
+        self._compare(*(_Extreme.of(alignments[index : index + 1]) for index in (high, low)))
 
     def _compare(self, high: _Extreme, low: _Extreme) -> None:
         if (value := self._value(high)) > self._highest:
@@ -189,14 +189,14 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
         return f"{'thresholds':>13}  no pair is dropped: all {pairs:,} are aligned"
     grams = f"{steps.gram}-grams" if steps.gram else "q-grams"
     seeded = steps.pairs - steps.seedless
-    wanted = seeded - steps.unwanted
+    connected = seeded - steps.unwanted
     rows = (
         _rows_of_greedy(steps)
         if steps.beatable
         else [
             *([(f"{steps.seed}-base seeds", steps.pairs, seeded)] if steps.seed else []),
-            *([("connected", seeded, wanted)] if steps.unwanted else []),
-            ("lengths", wanted, steps.possible),
+            *([("connected", seeded, connected)] if steps.unwanted else []),
+            ("lengths", connected, steps.possible),
             *([] if steps.seed else [(grams, steps.possible, steps.sharing)]),
             *(
                 [("subsequences", steps.sharing, steps.common)]

@@ -58,7 +58,7 @@ class Lines:
     def add_sets(self, *sets: SequenceSet, title: str = "sequences") -> None:
         """Add the sequences; of two sets those of the queries first."""
         text = " against ".join(map(describe_set, sets))
-        self.add(title, text, sets=[_facts_of(one) for one in sets])
+        self.add(title, text, sets=[_facts_of(sequences) for sequences in sets])
 
     def add_time(self, seconds: float, cells: int | None = None, more: str = "") -> None:
         """Add the seconds of a run and, where all its cells are computed, the rate.

@@ -17,14 +17,14 @@ def run_update(request: UpdateOptions) -> None:
     update = plan_update(request, request.resources)
     name_output(update.output.path)
     say_plan(update.plan, quiet=request.messages.quiet)
-    made = update.write()
+    result = update.write()
     lines = Lines()
     lines.add(
         "aligned",
-        f"{made.aligned:,} of {made.pairs:,} pairs",
-        aligned=made.aligned,
-        pairs=made.pairs,
+        f"{result.aligned:,} of {result.pairs:,} pairs",
+        aligned=result.aligned,
+        pairs=result.pairs,
     )
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([made.output])
+    lines.add_outputs([result.output])
     say_summary(request, lines)

@@ -85,10 +85,10 @@ def _are_folds(groups: Mapping[Any, Any], read_as: str | None, sequences: Sequen
         return True
     if not all(isinstance(value, str) and len(value) < _LONGEST for value in values):
         return False
-    known = set(sequences.names).intersection(map(str, groups))
-    if known and len(set(values)) <= max(2, len(values) // 2):
+    shared_names = set(sequences.names).intersection(map(str, groups))
+    if shared_names and len(set(values)) <= max(2, len(values) // 2):
         return True
-    if len(known) == len(values) > 0:
+    if len(shared_names) == len(values) > 0:
         raise UsageError(
             "groups: the names are those of sequences, and their values may be folds or residues: "
             "add read_as='folds' or read_as='fasta'"

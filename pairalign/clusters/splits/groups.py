@@ -49,10 +49,10 @@ class Groups:
     def represented_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield each member of a cluster, but its representative, with that."""
         assert self.representatives is not None
-        for one, first in enumerate(self.representatives.tolist()):
-            for leader in (first, *(leader for _, leader in self.others.get(one, ()))):
-                if leader not in (-1, one):
-                    yield one, leader
+        for member, first in enumerate(self.representatives.tolist()):
+            for leader in (first, *(leader for _, leader in self.others.get(member, ()))):
+                if leader not in (-1, member):
+                    yield member, leader
 
     def represented(self, sequence: int, representative: int) -> int:
         """Return the group of a sequence that another stands for."""
@@ -97,16 +97,18 @@ def make_groups(
     representatives = np.full(len(sequences), -1, np.int32)
     others: dict[int, list[tuple[int, int]]] = {}
     inside: set[tuple[int, int]] = set()
-    for one in said:
-        where = f"{source}: line {one.line}"
-        index, leader = finder.find(one.name, where), -1
-        number = numbers.setdefault(one.group, len(numbers))
-        if one.representative is not None:
-            leader = finder.find(one.representative, where)
-            if leaders.setdefault(one.group, (leader, where))[0] != leader:
-                raise SplitError(f"{where}: {shown_name(one.group)} has another representative")
+    for membership in said:
+        where = f"{source}: line {membership.line}"
+        index, leader = finder.find(membership.name, where), -1
+        number = numbers.setdefault(membership.group, len(numbers))
+        if membership.representative is not None:
+            leader = finder.find(membership.representative, where)
+            if leaders.setdefault(membership.group, (leader, where))[0] != leader:
+                raise SplitError(
+                    f"{where}: {shown_name(membership.group)} has another representative"
+                )
         if (index, number) in inside or (labels[index] >= 0 and not several):
-            raise SplitError(f"{where}: {shown_name(one.name)} again; each sequence once")
+            raise SplitError(f"{where}: {shown_name(membership.name)} again; each sequence once")
         inside.add((index, number))
         if labels[index] < 0:
             labels[index], representatives[index] = number, leader
@@ -124,7 +126,7 @@ def make_groups(
             others.setdefault(leader, []).append((number, leader))
     if not said:
         raise SplitError(f"{source}: no sequence is named")
-    has_any = any(one.representative is not None for one in said)
+    has_any = any(membership.representative is not None for membership in said)
     return Groups(tuple(numbers), labels, representatives if has_any else None, others)
 
 
@@ -144,15 +146,20 @@ class NameFinder:
         self._exact = {name: k for k, name in enumerate(names)}
         self._headers = {header: k for k, header in enumerate(headers)}
         parts = [_identifiers(name) for name in names]
-        counts = Counter(part for own in parts for part in own)
-        self._unique = {part: k for k, own in enumerate(parts) for part in own if counts[part] == 1}
+        counts = Counter(part for identifiers in parts for part in identifiers)
+        self._unique = {
+            part: k
+            for k, identifiers in enumerate(parts)
+            for part in identifiers
+            if counts[part] == 1
+        }
         self._names = sorted(self._exact)
 
     def find(self, name: str, where: str) -> int:
         """Return the input index of a name; SplitError if there is none, or several."""
-        for known in (self._exact, self._headers, self._unique):
-            if name in known:
-                return known[name]
+        for indices in (self._exact, self._headers, self._unique):
+            if name in indices:
+                return indices[name]
         if name.endswith("..."):  # CD-HIT cuts names
             return self._find_cut(name.removesuffix("..."), where)
         raise SplitError(f"{where}: no sequence {shown_name(name)} in {self._source}")
@@ -163,22 +170,22 @@ class NameFinder:
         if start in self._exact:
             return self._exact[start]
         at = bisect_left(self._names, start)
-        found = [name for name in self._names[at : at + 2] if name.startswith(start)]
-        if len(found) != 1:
-            several = "several sequences" if found else "no sequence"
+        matches = [name for name in self._names[at : at + 2] if name.startswith(start)]
+        if len(matches) != 1:
+            several = "several sequences" if matches else "no sequence"
             raise SplitError(
                 f"{where}: {several} of {self._source} begin with {shown_name(start)}; "
                 "have names written in full (cd-hit -d 0)"
             )
-        return self._exact[found[0]]
+        return self._exact[matches[0]]
 
 
 def _identifiers(name: str) -> set[str]:
     """Return what a name may be called by programs that cut it at ``|`` or ``;``."""
     parts = name.split("|")
-    found = {parts[0], name.split(";")[0]}
+    identifiers = {parts[0], name.split(";")[0]}
     if len(parts) > 1 and parts[0] in _DATABASES:
-        found = {parts[1], *parts[3:4]} if parts[0] == "gi" else {parts[1]}
+        identifiers = {parts[1], *parts[3:4]} if parts[0] == "gi" else {parts[1]}
     elif len(parts) > 2 and parts[0] == "gnl":
-        found = {parts[2]}
-    return found - {name}
+        identifiers = {parts[2]}
+    return identifiers - {name}

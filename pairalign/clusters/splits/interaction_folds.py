@@ -77,14 +77,17 @@ class Interactions:
     def __init__(self, count: int, ends: Int32s) -> None:
         near: list[dict[int, int]] = [{} for _ in range(count)]
         self.own = [0] * count
-        for one, other in ends.tolist():
-            if one == other:
-                self.own[one] += 1
+        for first, second in ends.tolist():
+            if first == second:
+                self.own[first] += 1
             else:
-                near[one][other] = near[one].get(other, 0) + 1
-                near[other][one] = near[other].get(one, 0) + 1
-        self.near = [list(sorted(one.items())) for one in near]
-        self.ends = [2 * own + sum(one.values()) for own, one in zip(self.own, near, strict=True)]
+                near[first][second] = near[first].get(second, 0) + 1
+                near[second][first] = near[second].get(first, 0) + 1
+        self.near = [list(sorted(partners.items())) for partners in near]
+        self.ends = [
+            2 * inside + sum(partners.values())
+            for inside, partners in zip(self.own, near, strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self.near)
@@ -104,40 +107,42 @@ class _State:
         self.folds = folds
         self.kept = [0] * len(shares.shares)
         self.to: list[defaultdict[int, int]] = []
-        for one, near in enumerate(graph.near):
+        for cluster, near in enumerate(graph.near):
             to: defaultdict[int, int] = defaultdict(int)
             for other, n in near:
                 to[folds[other]] += n
             self.to.append(to)
-            self.kept[folds[one]] += graph.own[one]
-            self.kept[folds[one]] += sum(n for k, n in near if k < one and folds[k] == folds[one])
+            self.kept[folds[cluster]] += graph.own[cluster]
+            self.kept[folds[cluster]] += sum(
+                n for k, n in near if k < cluster and folds[k] == folds[cluster]
+            )
 
     @property
     def worth(self) -> Worth:
         return self.shares.worth(self.kept)
 
-    def gain(self, one: int, fold: int) -> int:
+    def gain(self, cluster: int, fold: int) -> int:
         """Return how many more are kept once a cluster is in a fold."""
-        to = self.to[one]
-        return to.get(fold, 0) - to.get(self.folds[one], 0)
+        to = self.to[cluster]
+        return to.get(fold, 0) - to.get(self.folds[cluster], 0)
 
-    def worth_after(self, one: int, fold: int) -> Worth:
-        kept, own, to = self.kept, self._graph.own[one], self.to[one]
-        here = self.folds[one]
+    def worth_after(self, cluster: int, fold: int) -> Worth:
+        kept, inside, to = self.kept, self._graph.own[cluster], self.to[cluster]
+        here = self.folds[cluster]
         before = kept[here], kept[fold]
-        kept[here] -= own + to.get(here, 0)
-        kept[fold] += own + to.get(fold, 0)
-        found = self.worth
+        kept[here] -= inside + to.get(here, 0)
+        kept[fold] += inside + to.get(fold, 0)
+        worth = self.worth
         kept[here], kept[fold] = before
-        return found
+        return worth
 
-    def move(self, one: int, fold: int) -> list[tuple[int, int]]:
+    def move(self, cluster: int, fold: int) -> list[tuple[int, int]]:
         """Put a cluster into another fold; return its neighbours."""
-        here, own, to = self.folds[one], self._graph.own[one], self.to[one]
-        self.kept[here] -= own + to.get(here, 0)
-        self.kept[fold] += own + to.get(fold, 0)
-        self.folds[one] = fold
-        near = self._graph.near[one]
+        here, inside, to = self.folds[cluster], self._graph.own[cluster], self.to[cluster]
+        self.kept[here] -= inside + to.get(here, 0)
+        self.kept[fold] += inside + to.get(fold, 0)
+        self.folds[cluster] = fold
+        near = self._graph.near[cluster]
         for other, n in near:
             self.to[other][here] -= n
             self.to[other][fold] += n
@@ -188,7 +193,7 @@ def _grown(graph: Interactions, shares: Shares, order: list[int], *, evenly: boo
     whole = sum(math.sqrt(share) for share in shares.shares)
     largest = max(range(len(shares.shares)), key=lambda fold: shares.shares[fold])
     state = _State(graph, shares, [largest] * len(graph))
-    unseen = iter([one for one in order if graph.near[one] or graph.own[one]])
+    unseen = iter([cluster for cluster in order if graph.near[cluster] or graph.own[cluster]])
     for fold, share in enumerate(shares.shares):
         if fold == largest:
             continue
@@ -196,17 +201,19 @@ def _grown(graph: Interactions, shares: Shares, order: list[int], *, evenly: boo
         room = math.sqrt(share) / whole * sum(graph.ends)
         while room > 0 if evenly else state.kept[fold] < share * sum(state.kept):
             if not waiting:
-                first = next((one for one in unseen if state.folds[one] == largest), None)
+                first = next(
+                    (cluster for cluster in unseen if state.folds[cluster] == largest), None
+                )
                 if first is None:
                     break
                 waiting.append((0, first))
-            cost, one = heappop(waiting)
-            if state.folds[one] != largest or (
-                cost and cost != state.to[one][largest] - state.to[one][fold]
+            cost, cluster = heappop(waiting)
+            if state.folds[cluster] != largest or (
+                cost and cost != state.to[cluster][largest] - state.to[cluster][fold]
             ):
                 continue
-            room -= graph.ends[one]
-            for other, _ in state.move(one, fold):
+            room -= graph.ends[cluster]
+            for other, _ in state.move(cluster, fold):
                 if state.folds[other] == largest:
                     to = state.to[other]
                     heappush(waiting, (to[largest] - to[fold], other))
@@ -227,16 +234,16 @@ def _pass(state: _State, order: Sequence[int]) -> None:
     best, done, kept_at = state.worth, list[tuple[int, int]](), 0
     patience = _PATIENCE + len(order) // 50
     while len(done) - kept_at < patience:
-        found = heaps.pop_best()
-        if found is None:
+        move = heaps.pop_best()
+        if move is None:
             break
-        one, fold = found
-        done.append((one, state.folds[one]))
-        heaps.add(near for near, _ in state.move(one, fold))
+        cluster, fold = move
+        done.append((cluster, state.folds[cluster]))
+        heaps.add(near for near, _ in state.move(cluster, fold))
         if state.worth > best:
             best, kept_at = state.worth, len(done)
-    for one, fold in reversed(done[kept_at:]):
-        state.move(one, fold)
+    for cluster, fold in reversed(done[kept_at:]):
+        state.move(cluster, fold)
 
 
 class _Moves:
@@ -248,25 +255,27 @@ class _Moves:
         self._heaps: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         self._rank = [0] * len(order)
         self._of_rank = order
-        for rank, one in enumerate(order):
-            self._rank[one] = rank
-            for fold, gain in self._moves_of(one):
-                self._heaps[state.folds[one], fold].append((-gain, rank))
+        for rank, cluster in enumerate(order):
+            self._rank[cluster] = rank
+            for fold, gain in self._moves_of(cluster):
+                self._heaps[state.folds[cluster], fold].append((-gain, rank))
         for heap in self._heaps.values():
             heapify(heap)
 
-    def _moves_of(self, one: int) -> Iterable[tuple[int, int]]:
+    def _moves_of(self, cluster: int) -> Iterable[tuple[int, int]]:
         state = self._state
-        here = state.folds[one]
-        return [(f, state.gain(one, f)) for f, n in state.to[one].items() if n and f != here]
+        here = state.folds[cluster]
+        return [
+            (f, state.gain(cluster, f)) for f, n in state.to[cluster].items() if n and f != here
+        ]
 
     def add(self, clusters: Iterable[int]) -> None:
         """Look again at some clusters."""
-        for one in clusters:
-            if one not in self._moved:
-                for fold, gain in self._moves_of(one):
-                    key = self._state.folds[one], fold
-                    heappush(self._heaps[key], (-gain, self._rank[one]))
+        for cluster in clusters:
+            if cluster not in self._moved:
+                for fold, gain in self._moves_of(cluster):
+                    key = self._state.folds[cluster], fold
+                    heappush(self._heaps[key], (-gain, self._rank[cluster]))
 
     def pop_best(self) -> tuple[int, int] | None:
         """Return the cluster and the fold of the move with the best state after it."""
@@ -278,16 +287,16 @@ class _Moves:
             if heap:
                 cost, rank = heap[0]
                 worth = self._state.worth_after(self._of_rank[rank], fold)
-                found = worth, -cost, -rank, -fold
-                best = found if best is None or found > best else best
+                candidate = worth, -cost, -rank, -fold
+                best = candidate if best is None or candidate > best else best
         if best is None:
             return None
-        one = self._of_rank[-best[2]]
-        self._moved.add(one)
-        return one, -best[3]
+        cluster = self._of_rank[-best[2]]
+        self._moved.add(cluster)
+        return cluster, -best[3]
 
     def _holds(self, top: tuple[int, int], here: int, fold: int) -> bool:
-        one = self._of_rank[top[1]]
+        cluster = self._of_rank[top[1]]
         state = self._state
-        is_here = one not in self._moved and state.folds[one] == here
-        return is_here and -top[0] == state.gain(one, fold)
+        is_here = cluster not in self._moved and state.folds[cluster] == here
+        return is_here and -top[0] == state.gain(cluster, fold)

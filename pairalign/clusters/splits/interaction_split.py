@@ -97,7 +97,7 @@ class InteractionSplit:
 
     def __iter__(self) -> Iterator[list[tuple[str, ...]]]:
         members = (np.flatnonzero(self.folds == fold).tolist() for fold in range(len(self)))
-        return ([self.rows[k] for k in one] for one in members)
+        return ([self.rows[k] for k in indices] for indices in members)
 
     def __repr__(self) -> str:
         return (

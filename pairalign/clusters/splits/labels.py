@@ -41,14 +41,14 @@ def read_values(
         where = f"its header has no '{name}='"
     else:
         of_name = _read_column(table, name)
-        values = [of_name.get(one) for one in sequences.names]
+        values = [of_name.get(sequence) for sequence in sequences.names]
         where = f"it is not in {os.fspath(table)}"
-    found = []
-    for one, value in zip(sequences.names, values, strict=True):
+    texts = []
+    for sequence, value in zip(sequences.names, values, strict=True):
         if value is None:
-            raise SplitError(f"{sequences.source}: no '{name}' of {shown_name(one)}: {where}")
-        found.append(value)
-    return found
+            raise SplitError(f"{sequences.source}: no '{name}' of {shown_name(sequence)}: {where}")
+        texts.append(value)
+    return texts
 
 
 def as_values(
@@ -83,7 +83,7 @@ def as_priorities(
     SplitError
         As `as_values`; or a priority is no such number.
     """
-    found = []
+    priorities = []
     values: list[Any] = list(as_values(sequences, given, "priorities", table))
     for name, value in zip(sequences.names, values, strict=True):
         try:
@@ -95,8 +95,8 @@ def as_priorities(
                 f"{sequences.source}: priority {value!r} of {shown_name(name)}, expected a number "
                 "of at least 0"
             )
-        found.append(number)
-    return found
+        priorities.append(number)
+    return priorities
 
 
 def _in_header(header: str, name: str) -> str | None:
@@ -118,18 +118,18 @@ def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
             delimiter = "\t" if "\t" in first else ","
             rows = list(csv.reader(file, delimiter=delimiter, strict=True))
     except (OSError, UnicodeError, csv.Error) as error:
-        known = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
-        raise unreadable(SplitError, os.fspath(table), known, "a table") from error
+        cause = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
+        raise unreadable(SplitError, os.fspath(table), cause, "a table") from error
     if not rows or name not in rows[0]:
         raise SplitError(f"{os.fspath(table)}: no column '{name}' in its first line")
     column = rows[0].index(name)
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for number, row in enumerate(rows[1:], 2):
         if not row:
             continue
         if len(row) <= column:
             raise SplitError(f"{os.fspath(table)}: line {number} has no column '{name}'")
-        if row[0] in found:
+        if row[0] in values:
             raise SplitError(f"{os.fspath(table)}: line {number} has {shown_name(row[0])} again")
-        found[row[0]] = row[column].strip()
-    return found
+        values[row[0]] = row[column].strip()
+    return values

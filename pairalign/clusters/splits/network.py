@@ -55,7 +55,7 @@ class Network:
     def pieces(self, members: Iterable[int]) -> list[list[int]]:
         """Return the connected pieces of some sequences, each ascending, by first members."""
         left = dict.fromkeys(sorted(members))
-        found = []
+        pieces = []
         while left:
             first = next(iter(left))
             del left[first]
@@ -66,8 +66,8 @@ class Network:
                         del left[near]
                         piece.append(near)
                 at += 1
-            found.append(sorted(piece))
-        return found
+            pieces.append(sorted(piece))
+        return pieces
 
 
 def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) -> int:

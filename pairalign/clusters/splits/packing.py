@@ -62,8 +62,8 @@ class Folds:
             (n + more) / target if target > 0 else float(bool(n + more)) * 1e9
             for n, more, target in zip(self.counts[fold], counts, self.targets[fold], strict=True)
         ]
-        own = max(share for share, more in zip(shares, counts, strict=True) if more)
-        return own, sum(shares)
+        largest = max(share for share, more in zip(shares, counts, strict=True) if more)
+        return largest, sum(shares)
 
 
 @dataclass(frozen=True)
@@ -161,12 +161,12 @@ def _say_impossible(counts: Counts, sizes: Sizes, folds: Folds, is_too_large: bo
         worst = max(range(len(counts)), key=lambda k: counts[k] / max(sizes.most[k], 1e-9))
         of_label = " of one label" if worst else ""
         reason = f"a fold may have {sizes.most[worst]:,.0f}{of_label}"
-        found = counts[worst]
+        count = counts[worst]
     else:
         reason = f"no fold has room for more than {_most_room(folds, sizes)[0]:,.0f}"
-        found, of_label = counts[0], ""
+        count, of_label = counts[0], ""
     return (
-        f"a cluster of {found:,} sequences{of_label} fits into no fold: {reason}. Nothing may be "
+        f"a cluster of {count:,} sequences{of_label} fits into no fold: {reason}. Nothing may be "
         "removed: ask for a higher identity, fewer folds or a greater tolerance, or let sequences "
         "be removed"
     )

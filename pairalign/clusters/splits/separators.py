@@ -116,23 +116,23 @@ def _find_border(
     """Return the border that costs least of all stages; none if it does not cost less than that."""
     starts = np.cumsum([0, *map(len, sizes.of)], dtype=np.int64)
     counted_in = np.fromiter(itertools.chain.from_iterable(sizes.of), np.int32)
-    costs, most = (np.array(one, np.float64) for one in (prices, sizes.most))
-    members, first = (np.array(sorted(one), np.int32) for one in (piece, seeds))
+    costs, most = (np.array(values, np.float64) for values in (prices, sizes.most))
+    members, first = (np.array(sorted(indices), np.int32) for indices in (piece, seeds))
     border, cost = np.empty_like(members), np.array([limit], np.float64)
     native = NativePricedNetwork(
         *(len(network), len(most)),
-        *(one.ctypes.data for one in (network.starts, network.others, costs)),
-        *(one.ctypes.data for one in (starts, counted_in, most)),
+        *(array.ctypes.data for array in (network.starts, network.others, costs)),
+        *(array.ctypes.data for array in (starts, counted_in, most)),
     )
-    found = _cheapest_border(
+    count = _cheapest_border(
         ctypes.addressof(native),
         *(len(members), members.ctypes.data),
         *(len(first), first.ctypes.data),
         *(cost.ctypes.data, border.ctypes.data),
     )
-    if found < 0:
+    if count < 0:
         raise MemoryError("no memory to cut a cluster")
-    least: list[int] = border[:found].tolist()
+    least: list[int] = border[:count].tolist()
     return least
 
 
