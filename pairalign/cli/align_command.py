@@ -35,18 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Command:
-    """What is asked, and what has been found out about where results go.
-
-    Attributes
-    ----------
-    request : AlignOptions
-    problem : ProblemRequest
-    run : RunRequest
-    table : Table
-    output : OutputRequest
-    workers : WorkersRequest or None
-    report : ReportRequest or None
-    """
+    """What is asked, and what has been found out about where results go."""
 
     request: AlignOptions
     problem: ProblemRequest

@@ -104,7 +104,6 @@ def log_into(path: str, given: Sequence[str]) -> None:
 
     Parameters
     ----------
-    path : str
     given : sequence of str
         The arguments of the command.
 

@@ -52,7 +52,6 @@ class WorkersRequest:
         Whether parts that are there stay.
     command_line : tuple of str
         The program's arguments.
-    resources : Resources
     """
 
     address: str
@@ -68,12 +67,10 @@ def run_on_cluster(
 
     Parameters
     ----------
-    request : WorkersRequest
     path : str
         Of the output.
     job : AlignmentJob
         Only planned.
-    format : type of Writer
     **more
         As for `pairalign.jobs.run.run_identity.describe_run`.
 
@@ -141,7 +138,6 @@ def make_parts(
     ----------
     asked, path, job, **more
         As for `run_on_cluster`.
-    parts : Parts
 
     Returns
     -------

@@ -78,7 +78,6 @@ def name_here(option: str, known: Mapping[str, Any]) -> str:
 
     Parameters
     ----------
-    option : str
     known : mapping of str to argparse.Action
         Options of the command, as they are written.
     """

@@ -17,7 +17,6 @@ def new_names(words: Iterable[str], known: Mapping[str, Any]) -> dict[str, str]:
 
     Parameters
     ----------
-    words : iterable of str
     known : mapping of str to argparse.Action
         Options of the command, as they are written.
     """

@@ -53,18 +53,7 @@ _FEW = 0.5
 
 @dataclass(frozen=True)
 class _Command:
-    """What is asked, and what has been found out about where results go.
-
-    Attributes
-    ----------
-    request : OverlapOptions
-    run : RunRequest
-    output : OutputRequest
-    writer_type : type of Writer
-    shown : Shown
-    workers : WorkersRequest or None
-    report : ReportRequest or None
-    """
+    """What is asked, and what has been found out about where results go."""
 
     request: OverlapOptions
     run: RunRequest

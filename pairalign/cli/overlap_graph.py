@@ -48,7 +48,6 @@ class OverlapWatcher:
 
     Parameters
     ----------
-    request : OverlapOptions
     problem : Problem
         Of one set, the reads.
     overhang : int

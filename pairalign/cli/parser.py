@@ -206,7 +206,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ----------
     word : str
         What was given: misspelt, or the beginning of what was meant.
-    known : iterable of str
     """
     from difflib import get_close_matches
 

@@ -37,7 +37,6 @@ class ReportRequest:
         What the command reads.
     command_line : tuple of str
         The program's arguments.
-    resources : Resources
     """
 
     path: str
@@ -120,8 +119,6 @@ def finish_report(
 
     Parameters
     ----------
-    request : ReportRequest
-    collector : ReportCollector
     summary : str
         The lines of the summary, "title  text" each.
     tables : sequence of Table

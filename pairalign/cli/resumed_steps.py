@@ -22,8 +22,6 @@ def kept_results(
 
     Parameters
     ----------
-    request : PosteriorOptions or MsaOptions
-    job : str
     **decided
         What decides the results, see `pairalign.jobs.run.run_identity.describe`.
 

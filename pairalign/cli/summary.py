@@ -51,7 +51,6 @@ class Summary:
 
     Parameters
     ----------
-    problem : Problem
     request : AlignRequest
         What was asked of them.
     pairs, cells : int

@@ -40,7 +40,6 @@ class Lines:
 
         Parameters
         ----------
-        title, text : str
         **facts
             What JSON has of it; default: the text under the title.
         """
@@ -65,8 +64,6 @@ class Lines:
 
         Parameters
         ----------
-        seconds : float
-        cells : int, optional
         more : str
             To say between the two.
         """

@@ -47,7 +47,6 @@ def memberships_of(
     read_as : str or None
         ``"folds"`` or ``"fasta"`` says what a mapping is. Else one of names that `sequences` has to
         short values of which few differ, or to no text, is of folds.
-    sequences : SequenceSet
 
     Raises
     ------

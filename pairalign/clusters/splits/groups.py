@@ -67,10 +67,8 @@ class Membership:
 
     Attributes
     ----------
-    name, group : str
     representative : str or None
         None: it is known of no sequence, as in folds.
-    line : int
     """
 
     name: str

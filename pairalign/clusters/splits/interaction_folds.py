@@ -154,8 +154,6 @@ def place_clusters(graph: Interactions, shares: Shares, seed: int) -> list[int]:
 
     Parameters
     ----------
-    graph : Interactions
-    shares : Shares
     seed : int
         Of drawing where folds begin; the same seed gives the same folds.
 

@@ -22,7 +22,6 @@ class Side:
 
     Attributes
     ----------
-    source : str
     names : sequence of str
     folds : ndarray of int32, shape (n,)
         The fold of each sequence; -1: it was removed.

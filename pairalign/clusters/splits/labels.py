@@ -24,7 +24,6 @@ def read_values(
 
     Parameters
     ----------
-    sequences : SequenceSet
     name : str
         What it is called: ``name=value`` in headers, between ``|`` or, where no such part has it,
         blanks; the heading of a column in a table.

@@ -75,7 +75,6 @@ def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) 
 
     Parameters
     ----------
-    network : Network
     pieces : sequence of sequences of int
         Connected ones, with more than `most` members each.
     most : int

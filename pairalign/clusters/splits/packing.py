@@ -96,10 +96,8 @@ def pack(network: Network, folds: Folds, limits: FoldLimits) -> list[int]:
 
     Parameters
     ----------
-    network : Network
     folds : Folds
         Empty; filled here.
-    limits : FoldLimits
 
     Returns
     -------

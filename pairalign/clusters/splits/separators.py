@@ -76,10 +76,8 @@ def find_separator(
 
     Parameters
     ----------
-    network : Network
     piece : sequence of int
         More than allowed.
-    sizes : Sizes
     prices : sequence of float
         Of removing each sequence; above 0.
     seed : int

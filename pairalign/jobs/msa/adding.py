@@ -66,10 +66,8 @@ def add_sequences(
 
     Parameters
     ----------
-    old : MultipleAlignment
     both : SequenceSet
         Its sequences, then the new ones.
-    resources : Resources
     kept : KeptResults, optional
         Where new sequences are, and posteriors, that were kept are taken from there.
     **confidence

@@ -54,13 +54,7 @@ def confidence_by(
 
     Parameters
     ----------
-    posteriors : iterable of SparsePosteriors
-    sequences : SequenceSet
     columns : ndarray of int32, shape (total_residues,)
-
-    Returns
-    -------
-    Confidence
     """
     support = Support(sequences.offsets, columns)
     for piece in posteriors:
@@ -85,18 +79,12 @@ def find_confidence(
     sequences : SequenceSet
         Two or more.
     columns : ndarray of int32, shape (total_residues,)
-    resources : Resources
     match_states : int
         See `pairalign.jobs.msa.model_choice`.
     partners : int, optional
         See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
-    seed : int
     kept : KeptResults, optional
         As for `PosteriorJob`.
-
-    Returns
-    -------
-    Confidence
     """
     if partners is None:
         partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS

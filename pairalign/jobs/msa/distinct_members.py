@@ -26,7 +26,6 @@ class DistinctMembers:
 
     Attributes
     ----------
-    family : SequenceSet
     aligned : SequenceSet
         Those that are aligned, in their order.
     members : ndarray of int64

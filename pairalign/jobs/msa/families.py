@@ -130,10 +130,8 @@ def align_oriented(
 
     Parameters
     ----------
-    families : mapping of str to Orientation
     homologs : mapping of str to Homologs
         Of families that have some.
-    resources : Resources
     keep_homologs, **how
         See `pairalign.msa`.
     """

@@ -59,7 +59,6 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     ----------
     sequences : SequenceSet
         Two or more. Their order decides between equal distances.
-    resources : Resources
 
     Raises
     ------

@@ -110,7 +110,6 @@ def cut_trees(
     ----------
     groups : list of ndarray of int64
         Input indices of the sequences of each tree.
-    trees : list of GuideTree
     count : int
         There are no more pieces than that, or none is cut.
 

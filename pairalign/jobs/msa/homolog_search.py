@@ -65,11 +65,8 @@ def find_homologs(
 
     Parameters
     ----------
-    families : mapping of str to SequenceSet
-    database : SequenceSet
     most : int
         Sequences that a family has with its homologs; one that has as many gets none.
-    resources : Resources
 
     Returns
     -------

@@ -40,7 +40,6 @@ class Joined(NamedTuple):
     ----------
     columns : ndarray of int32, shape (total_residues,)
         Of all residues, those of the alignment first.
-    width : int
     """
 
     columns: npt.NDArray[np.int32]
@@ -64,13 +63,8 @@ def join_new(
         Of the residues of the alignment.
     width : int
         Of the alignment.
-    resources : Resources
     kept : KeptResults, optional
         Where new sequences are that were kept is taken from there, others are kept.
-
-    Returns
-    -------
-    Joined
     """
     old = int(np.searchsorted(both.offsets, len(columns)))
     fits = _Fits(width, len(both) - old)

@@ -57,7 +57,6 @@ class Part:
         Input indices in the order of the tree.
     columns : ndarray of int32
         The columns of their residues, one sequence after the other.
-    width : int
     pairs : int
         Whose posteriors the group, or the join, took.
     places : (ndarray of int32, ndarray of int32) or None
@@ -85,7 +84,6 @@ def align_large(
         More than those of one group.
     tree : GuideTree
         What to join along.
-    resources : Resources
     kept : KeptResults, optional
         Groups and joins that were kept are taken from there, others are kept.
 
@@ -115,7 +113,6 @@ def align_parts(
 
     Parameters
     ----------
-    aligner : Aligner
     grouping : Grouping
         Its groups and joins.
     progress, kept
@@ -190,9 +187,6 @@ class Aligner:
 
     Parameters
     ----------
-    sequences : SequenceSet
-    grouping : Grouping
-    resources : Resources
     representatives : int
         Of a side of a join, at most.
     match_states : int
@@ -418,7 +412,6 @@ def residues_of(sequences: SequenceSet, members: Indices) -> Indices:
 
     Parameters
     ----------
-    sequences : SequenceSet
     members : ndarray of int64
         Input indices.
     """

@@ -76,7 +76,6 @@ class Given(NamedTuple):
         Of each residue in its alignment; none is without residues.
     starts : ndarray of int64, shape (alignments + 1,)
         Where the sequences of each begin.
-    widths : list of int
     sources : list of str
         What messages call them.
     """
@@ -182,8 +181,6 @@ def merge_alignments(
 
     Parameters
     ----------
-    given : Given
-    resources : Resources
     kept : KeptResults, optional
         Joins and posteriors that were kept are taken from there, others are kept.
     **confidence

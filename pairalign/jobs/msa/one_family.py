@@ -195,12 +195,10 @@ def score_alignment(
 
     Parameters
     ----------
-    sequences : SequenceSet
     columns : ndarray of int32, shape (total_residues,)
         The column of each residue, from 0.
     width : int
         How many columns there are.
-    resources : Resources
     kept : KeptResults, optional
         Posteriors that were kept are taken from there, others are kept.
     confidence : bool

@@ -60,7 +60,6 @@ class Orientation:
 
     Attributes
     ----------
-    sequences : SequenceSet
     other_strand : tuple of int
         Input indices of the sequences that are on the other strand than most.
     turned : tuple of int
@@ -79,7 +78,6 @@ class Orientation:
 
         Parameters
         ----------
-        sequences : SequenceSet
         strand : {"plus", "both"}
         resources, old
             See `find_other_strand`.

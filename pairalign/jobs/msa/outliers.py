@@ -96,7 +96,6 @@ def log_evalues(
         What is searched: E-values are of its residues.
     indices, others : ndarray of int64
         Input indices.
-    resources : Resources
     """
     problem = Problem(
         subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)

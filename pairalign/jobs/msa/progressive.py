@@ -65,10 +65,6 @@ def _shorter(sequences: SequenceSet) -> int:
 def tree_weights(tree: GuideTree) -> npt.NDArray[np.int32]:
     """Return how much each sequence counts: each branch's length shared by those below it.
 
-    Parameters
-    ----------
-    tree : GuideTree
-
     Returns
     -------
     ndarray of int32, shape (n,)

@@ -60,7 +60,6 @@ class Leaking:
     ----------
     name : str
         Of the group.
-    sequences : int
     members : int
         All of the group.
     """
@@ -331,9 +330,6 @@ def audit_groups(
     ----------
     problem : Problem
         Of one set.
-    groups : Groups
-    request : AuditRequest
-    resources : Resources
 
     Raises
     ------

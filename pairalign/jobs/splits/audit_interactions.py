@@ -75,10 +75,8 @@ def audit_interactions(
     ----------
     path : str
         The interactions; see `read_interaction_folds`.
-    fold_column : str or None
     sets : tuple of InteractingSet
         One where both ends of interactions are of the same set.
-    resources : Resources
 
     Raises
     ------

@@ -119,11 +119,8 @@ def find_pairs(
 
     Parameters
     ----------
-    problem : Problem
-    thresholds : PairThresholds
     from_identity : Fraction
         At most that of the thresholds.
-    resources : Resources
     pair_list : PairList, optional
         Only these pairs.
     keep : callable, optional

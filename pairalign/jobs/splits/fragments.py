@@ -38,9 +38,7 @@ def count_fragments(
         Aligned with the same costs in mode semiglobal.
     groups : ndarray of int32, shape (n,), or None
         Of each sequence, -1: none. None: the two sets are the groups.
-    least : Fraction
     strand : {"plus", "both"}
-    resources : Resources
     """
 
     def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:

@@ -48,11 +48,8 @@ class InteractingSet:
 
     Attributes
     ----------
-    source : str
-    names, headers : sequence of str
     problem : Problem or None
         Of the set alone.
-    request : AnySide or None
     clusters : ndarray of int32, shape (n,), or None
         Where they were given.
     """
@@ -98,7 +95,6 @@ def given_sets(
 
     Parameters
     ----------
-    first : InteractingSet
     call : Call
         Of the first.
     targets : Sequences, optional
@@ -150,9 +146,6 @@ def run_interaction_split(
     ----------
     sets : tuple of InteractingSet
         Two; one where both ends of interactions are of the same set.
-    table : InteractionTable
-    request : SplitRequest
-    resources : Resources
 
     Raises
     ------
