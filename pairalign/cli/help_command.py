@@ -15,7 +15,7 @@ class HelpOptions(CommandOptions):
 
     DESCRIPTION: ClassVar[str] = "Show the help of a command, or of the program."
 
-    topic: str | None = place("COMMAND", nargs="?", values=[one.name for one in COMMANDS])
+    topic: str | None = place("COMMAND", nargs="?", values=[command.name for command in COMMANDS])
 
 
 def run_help(request: HelpOptions) -> None:

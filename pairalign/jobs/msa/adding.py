@@ -67,7 +67,7 @@ def add_sequences(
     Parameters
     ----------
     both : SequenceSet
-        Its sequences, then the new ones.
+        The sequences of the alignment, then the new ones.
     kept : KeptResults, optional
         Where new sequences are, and posteriors, that were kept are taken from there.
     **confidence

@@ -142,7 +142,6 @@ class PosteriorJob:
         Raises
         ------
         DeviceError, KernelBuildError
-            See `open_posterior_engine`.
         PartsError
             What was kept is damaged.
         """
@@ -282,7 +281,6 @@ def posterior(
     Raises
     ------
     FastaError, ScoringError, DeviceError, CapacityError
-        See `PosteriorJob`.
 
     Notes
     -----

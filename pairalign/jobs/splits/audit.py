@@ -270,7 +270,6 @@ def audit(
     SplitError
         The groups cannot be read, or name what is not among the sequences.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     """
     if sequences is None:
         if not isinstance(groups, (Split, Clusters)):
@@ -334,7 +333,6 @@ def audit_groups(
     Raises
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     """
     others = [(member, group) for member, more in groups.others.items() for group, _ in more]
     more = np.array(others, np.int32).reshape(-1, 2)

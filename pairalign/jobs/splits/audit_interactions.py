@@ -83,7 +83,6 @@ def audit_interactions(
     SplitError
         The interactions cannot be read, or name what is not in a set.
     UsageError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     """
     table, said = read_interaction_folds(path, (sets[0].finder, sets[-1].finder), fold_column)
     names = tuple(dict.fromkeys(said))

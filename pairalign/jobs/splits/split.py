@@ -87,7 +87,6 @@ def run_split(
         Nothing may be removed, and a cluster fits into no fold; there are more folds than
         sequences; or training, validation or test set would have no sequence.
     AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     """
     sequences = problem.queries
     count = len(sequences)
@@ -293,7 +292,6 @@ def split(
     SplitError
         The folds cannot be made as asked, or labels are missing.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     ValueError
         An argument out of its range.
 

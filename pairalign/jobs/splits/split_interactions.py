@@ -152,7 +152,6 @@ def run_interaction_split(
     SplitError
         Training, validation or test set would have no interaction.
     UsageError, ScoringError, CapacityError, DeviceError
-        See `pairalign.errors`.
     """
     shares = tuple(request.fold_shares.values())
     goals = Shares(tuple(map(float, shares)), float(request.exact_tolerance))
