@@ -183,7 +183,7 @@ class PosteriorEngine:
         counts: npt.NDArray[np.int32],
         parts: npt.NDArray[np.void],
         places: npt.NDArray[np.int64],
-        found: SparsePosteriors,
+        posteriors: SparsePosteriors,
         sure: int,
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void], npt.NDArray[np.int64]]:
         """Merge parts of pairs on both sides of a cut at which a posterior is not sure.
@@ -193,8 +193,8 @@ class PosteriorEngine:
         queries, targets, counts, parts
             As `cut` returns them.
         places : ndarray of int64, shape (parts,)
-            Which of `found` each part is.
-        found : SparsePosteriors
+            Which of `posteriors` each part is.
+        posteriors : SparsePosteriors
             Of the parts.
         sure : int
             The least posterior of the residues beside a cut, in 65535ths.
@@ -206,7 +206,7 @@ class PosteriorEngine:
         """
         counts, parts, places = counts.copy(), parts.copy(), places.copy()
         pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
-        entries = _entries_of(places, found)
+        entries = _entries_of(places, posteriors)
         left = library.pairalign_posterior_merge(
             byref(pairs),
             byref(entries),
@@ -299,14 +299,14 @@ def join_parts(
     counts: npt.NDArray[np.int32],
     parts: npt.NDArray[np.void],
     places: npt.NDArray[np.int64],
-    found: SparsePosteriors,
+    posteriors: SparsePosteriors,
 ) -> SparsePosteriors:
     """Return the posteriors of pairs by those of their parts; see `PosteriorEngine.merge_parts`.
 
     Residues between parts have the mean of the posteriors beside them. A pair without parts has no
     entries.
     """
-    entries, totals = _entries_of(places, found), np.empty(len(queries), np.int64)
+    entries, totals = _entries_of(places, posteriors), np.empty(len(queries), np.int64)
     arguments = (
         len(queries),
         counts.ctypes.data,
@@ -322,7 +322,7 @@ def join_parts(
         *arguments, rows.ctypes.data, columns.ctypes.data, values.ctypes.data
     )
     pair = np.repeat(np.arange(len(queries)), counts)
-    np.maximum.at(arithmetic, pair, found.arithmetic[places])
+    np.maximum.at(arithmetic, pair, posteriors.arithmetic[places])
     return SparsePosteriors(queries, targets, offsets, rows, columns, values, arithmetic)
 
 

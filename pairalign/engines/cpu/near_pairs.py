@@ -358,12 +358,12 @@ class NearProblem:
             return (stop - start) * width
         return sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
 
-    def fitting(self, found: NearPairs) -> NearPairs:
+    def fitting(self, pairs: NearPairs) -> NearPairs:
         """Return the pairs that thresholds of lengths leave."""
         if not self._thresholds:
-            return found
-        fitting = self._thresholds.fitting((found.rows, found.columns), self._sets)
-        return NearPairs(found.rows[fitting], found.columns[fitting], found.values[fitting])
+            return pairs
+        fitting = self._thresholds.fitting((pairs.rows, pairs.columns), self._sets)
+        return NearPairs(pairs.rows[fitting], pairs.columns[fitting], pairs.values[fitting])
 
 
 Part = tuple[Int32s, Int32s, Int32s]
@@ -412,13 +412,13 @@ def by_input_index(positions: Part, orders: tuple[Int32s, Int32s], *, one_set: b
 
 
 def take_pairs(
-    found: int | None, orders: tuple[Int32s, Int32s], *, one_set: bool
+    handle: int | None, orders: tuple[Int32s, Int32s], *, one_set: bool
 ) -> tuple[Int32s, Int32s, Int32s]:
     """Return rows, columns and values that native code has found, by input index; frees them.
 
     Parameters
     ----------
-    found : int or None
+    handle : int or None
         ``pairalign_near_pairs``.
     orders : two ndarrays of int32
         Input index of each row, and of each column.
@@ -430,10 +430,10 @@ def take_pairs(
     CapacityError
         There are none: out of memory.
     """
-    if not found:
+    if not handle:
         raise CapacityError("out of memory for the pairs within the limit")
-    arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
-    library.pairalign_take_near(found, *(array.ctypes.data for array in arrays))
+    arrays = [np.empty(library.pairalign_count_near(handle), np.int32) for _ in range(3)]
+    library.pairalign_take_near(handle, *(array.ctypes.data for array in arrays))
     return by_input_index((arrays[0], arrays[1], arrays[2]), orders, one_set=one_set)
 
 

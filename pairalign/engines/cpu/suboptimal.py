@@ -106,23 +106,23 @@ class BestOf:
     guessed_rest: npt.NDArray[np.int32]
 
     def rest_of(
-        self, found: Alignments, places: npt.NDArray[np.int64], unknown: int
+        self, alignments: Alignments, places: npt.NDArray[np.int64], unknown: int
     ) -> npt.NDArray[np.int32]:
         """Return what suboptimal alignments score at most of pairs that an engine has aligned.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             With CIGARs.
         places : ndarray of int64
             Their numbers in the mask of the pairs that were asked for.
         unknown : int
             What stands for pairs of which that is not known.
         """
-        rest = np.full(len(found), unknown, np.int32)
+        rest = np.full(len(alignments), unknown, np.int32)
         at = np.searchsorted(places, self.guesses)
         for k, place in enumerate(at.tolist()):
-            if _is_same(self.guessed, k, found, place):
+            if _is_same(self.guessed, k, alignments, place):
                 rest[place] = self.guessed_rest[k]
         return rest
 
@@ -241,13 +241,13 @@ class SuboptimalAligner:
         )
 
     def next_of(
-        self, known: Sequence[Alignments], window: Window, least: int, least_run: int = 0
+        self, rounds: Sequence[Alignments], window: Window, least: int, least_run: int = 0
     ) -> tuple[Alignments, npt.NDArray[np.int64]]:
         """Align pairs once more.
 
         Parameters
         ----------
-        known : sequence of Alignments
+        rounds : sequence of Alignments
             The first alignments of some pairs, then the second ones of the same pairs, and so on,
             all with CIGARs, as engines return them.
         window : Window
@@ -260,13 +260,13 @@ class SuboptimalAligner:
 
         Returns
         -------
-        found : Alignments
-            Those that score `least`, in the order of `known`.
+        alignments : Alignments
+            Those that score `least`, in the order of `rounds`.
         numbers : ndarray of int64
             Which of the pairs these are.
         """
-        turned = _by_pairs([_in_window(alignments, window) for alignments in known])
-        pairs, arrays = self._native_pairs(turned, len(known), window)
+        turned = _by_pairs([_in_window(alignments, window) for alignments in rounds])
+        pairs, arrays = self._native_pairs(turned, len(rounds), window)
         pairs["least"], pairs["least_run"] = least, least_run
         numbers = np.arange(len(pairs)) if least_run == 0 else self._screen(pairs)
         cells = pairs["row_count"][numbers].astype(np.int64) * pairs["column_count"][numbers]
@@ -277,7 +277,7 @@ class SuboptimalAligner:
         outcomes = {k: results[k][1:] for k in sorted(results) if results[k][0] == _FOUND}
         numbers = np.array(list(outcomes), np.int64)
         return to_original_strands(
-            self._gather(known[0], numbers, list(outcomes.values()), window), window
+            self._gather(rounds[0], numbers, list(outcomes.values()), window), window
         ), numbers
 
     def _query_is_row(

@@ -51,9 +51,11 @@ class Found:
         self.runs.append(runs)
 
 
-def make_alignments(context: DeviceContext, chosen: Chosen, want: Want, found: Found) -> Alignments:
+def make_alignments(
+    context: DeviceContext, chosen: Chosen, want: Want, outcome: Found
+) -> Alignments:
     """Make fields of the pairs that are done, those of them that reach the wanted score."""
-    results = found.results
+    results = outcome.results
     kept = results["status"] == DONE
     if want.min_raw_score is not None:
         kept &= results["score"] >= want.min_raw_score
@@ -66,7 +68,7 @@ def make_alignments(context: DeviceContext, chosen: Chosen, want: Want, found: F
     if want.detail >= Detail.STATS:
         fields.update(_stats(context, fields["query"], fields["target"], results))
     if want.detail >= Detail.CIGAR:
-        fields["cigar"], fields["cigar_offsets"] = _join_runs(context, results, found.runs)
+        fields["cigar"], fields["cigar_offsets"] = _join_runs(context, results, outcome.runs)
     return Alignments(
         queries=context.queries.sequences,
         targets=context.targets.sequences,
