@@ -384,15 +384,15 @@ class RecordChecker:
             not scores,
         )
 
-    def check(self, found: AlignmentRecords) -> npt.NDArray[np.void]:
+    def check(self, records: AlignmentRecords) -> npt.NDArray[np.void]:
         """Return what is found of some records, FINDING of shape (n,)."""
-        findings = np.empty(len(found), FINDING)
+        findings = np.empty(len(records), FINDING)
         failed = library.pairalign_check_records(
-            found.text,
-            found.runs.ctypes.data,
+            records.text,
+            records.runs.ctypes.data,
             ctypes.byref(self._check),
-            len(found),
-            found.records.ctypes.data,
+            len(records),
+            records.records.ctypes.data,
             findings.ctypes.data,
         )
         if failed:

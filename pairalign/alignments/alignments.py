@@ -45,10 +45,10 @@ _NOT_JOINED = (
 class Statistics(Protocol):
     """What bit scores and E-values are made of: `pairalign.statistics.significance` has it."""
 
-    def bits(self, found: Alignments) -> npt.NDArray[np.float64]:
+    def bits(self, alignments: Alignments) -> npt.NDArray[np.float64]:
         """Return the bit scores of some alignments."""
 
-    def evalues(self, found: Alignments) -> npt.NDArray[np.float64]:
+    def evalues(self, alignments: Alignments) -> npt.NDArray[np.float64]:
         """Return the E-values of some alignments."""
 
 

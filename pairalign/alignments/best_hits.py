@@ -194,12 +194,12 @@ def are_first(query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
     return first
 
 
-def take_pairs(found: Alignments, wanted: Int64s) -> tuple[Alignments, Int64s]:
+def take_pairs(alignments: Alignments, wanted: Int64s) -> tuple[Alignments, Int64s]:
     """Return the alignments of some pairs, in the order of these.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of all wanted pairs; those of a pair in their order.
     wanted : ndarray of int64, shape (n,)
         As `number_pairs` returns them.
@@ -210,10 +210,10 @@ def take_pairs(found: Alignments, wanted: Int64s) -> tuple[Alignments, Int64s]:
     counts : ndarray of int64, shape (n,)
         How many each pair has.
     """
-    numbers = number_pairs(found.query, found.target)
+    numbers = number_pairs(alignments.query, alignments.target)
     order = np.argsort(numbers, kind="stable")
     starts, ends = (np.searchsorted(numbers[order], wanted, side) for side in ("left", "right"))
     counts: Int64s = ends - starts
     assert counts.all(), "a hit has no alignment"
     inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return found.take(order[np.repeat(starts, counts) + inside]), counts
+    return alignments.take(order[np.repeat(starts, counts) + inside]), counts

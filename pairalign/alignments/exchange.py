@@ -15,14 +15,14 @@ _SIDES = (("query", "target"), ("query_start", "target_start"), ("query_end", "t
 _INSERTION, _DELETION = 1, 2
 
 
-def exchange(found: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
+def exchange(alignments: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
     """Return alignments of which some have query and target exchanged.
 
     The alignment stays what it is: its columns, and so what each CIGAR says, are the same.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of a set with itself.
     which : ndarray of bool, shape (n,)
 
@@ -33,17 +33,19 @@ def exchange(found: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
         `pairalign.alignments.strands`.
     """
     if not which.any():
-        return found
-    assert found.queries is found.targets
+        return alignments
+    assert alignments.queries is alignments.targets
     changed: dict[str, Any] = {}
     for name, counterpart in _SIDES:
-        values = getattr(found, name), getattr(found, counterpart)
+        values = getattr(alignments, name), getattr(alignments, counterpart)
         if values[0] is not None:
             changed[name] = np.where(which, values[1], values[0])
             changed[counterpart] = np.where(which, values[0], values[1])
-    if found.cigar is not None and found.cigar_offsets is not None:
-        changed["cigar"] = _exchange_runs(found.cigar, found.cigar_offsets, which, found.strand)
-    return replace(found, **changed)
+    if alignments.cigar is not None and alignments.cigar_offsets is not None:
+        changed["cigar"] = _exchange_runs(
+            alignments.cigar, alignments.cigar_offsets, which, alignments.strand
+        )
+    return replace(alignments, **changed)
 
 
 def _exchange_runs(

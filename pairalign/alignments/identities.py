@@ -48,12 +48,12 @@ def name_identity(identity: str) -> str:
     return "identity" if identity == "columns" else f"identity_{identity}"
 
 
-def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
+def count_identity(alignments: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     """Count identities exactly.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With counts, and with CIGARs where `needs_cigar` says so.
     identity : str
         One of `IDENTITIES`.
@@ -63,34 +63,36 @@ def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     part, whole : ndarray of int64, shape (n,)
         The identity is ``part / whole``; where nothing is aligned 0 / 1.
     """
-    matches, mismatches = (found.field(name).astype(np.int64) for name in ("matches", "mismatches"))
+    matches, mismatches = (
+        alignments.field(name).astype(np.int64) for name in ("matches", "mismatches")
+    )
     aligned = matches + mismatches
     part = matches
     if identity == "shorter":
-        whole = np.minimum(*_lengths(found))
+        whole = np.minimum(*_lengths(alignments))
     elif identity == "aligned":
         whole = aligned
     elif identity == "mbl":
-        whole = np.maximum(*_lengths(found))
-        part = np.maximum(whole - mismatches - found.field("gap_openings"), 0)
+        whole = np.maximum(*_lengths(alignments))
+        part = np.maximum(whole - mismatches - alignments.field("gap_openings"), 0)
     elif identity == "full":
-        whole = np.add(*_lengths(found)) - aligned
+        whole = np.add(*_lengths(alignments)) - aligned
     elif identity == "longer":
-        whole = np.maximum(*_lengths(found))
+        whole = np.maximum(*_lengths(alignments))
     elif identity == "mean":
-        part, whole = 2 * matches, np.add(*_lengths(found))
+        part, whole = 2 * matches, np.add(*_lengths(alignments))
     else:
-        whole = aligned + found.field("gap_residues")
-        if needs_cigar(identity, found.scoring.mode):
-            whole = whole - _gaps_at_ends(found)
-    nothing = (found.columns == 0) | (whole <= 0)
+        whole = aligned + alignments.field("gap_residues")
+        if needs_cigar(identity, alignments.scoring.mode):
+            whole = whole - _gaps_at_ends(alignments)
+    nothing = (alignments.columns == 0) | (whole <= 0)
     return np.where(nothing, 0, part), np.where(nothing, 1, whole)
 
 
-def count_coverage(found: Alignments) -> tuple[Int64s, Int64s]:
+def count_coverage(alignments: Alignments) -> tuple[Int64s, Int64s]:
     """Return aligned residues, and residues of the longer sequence, two int64 of shape (n,)."""
-    aligned = found.field("matches").astype(np.int64) + found.field("mismatches")
-    return aligned, np.maximum(*_lengths(found))
+    aligned = alignments.field("matches").astype(np.int64) + alignments.field("mismatches")
+    return aligned, np.maximum(*_lengths(alignments))
 
 
 def _lengths(alignments: Alignments) -> tuple[Int64s, Int64s]:

@@ -26,14 +26,14 @@ def row_distances(alignment: MultipleAlignment) -> DistanceMatrix:
     Ambiguous residues match nothing. Rows without a common column have the distance 1.
     """
     rows = _rows_of_codes(alignment)
-    known = alignment.sequences.alphabet.unambiguous
+    unambiguous = alignment.sequences.alphabet.unambiguous
     distances = np.ones(number_of_pairs(len(rows)), np.float32)
     start = 0
     for index, row in enumerate(rows[:-1]):
         own = np.flatnonzero(row != _GAP)
         others = rows[index + 1 :, own]
         both = np.count_nonzero(others != _GAP, axis=1)
-        equal = np.count_nonzero((others == row[own]) & (row[own] < known), axis=1)
+        equal = np.count_nonzero((others == row[own]) & (row[own] < unambiguous), axis=1)
         np.divide(both - equal, both, out=distances[start : start + len(both)], where=both > 0)
         start += len(both)
     return DistanceMatrix(alignment.sequences.names, distances, ROWS_MEASURE)
@@ -51,9 +51,9 @@ def align_rows(alignment: MultipleAlignment, pairs: PairList, scoring: Scoring) 
         Of mode global; what the scores are by.
     """
     rows, sequences = _rows_of_codes(alignment), alignment.sequences
-    known = sequences.alphabet.unambiguous
+    unambiguous = sequences.alphabet.unambiguous
     paths = [
-        _path(rows[first], rows[second], known)
+        _path(rows[first], rows[second], unambiguous)
         for first, second in zip(pairs.first, pairs.second, strict=True)
     ]
     scores = [
@@ -92,11 +92,11 @@ class _Path(NamedTuple):
     counts: tuple[int, int, int, int]
 
 
-def _path(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], known: int) -> _Path:
-    """Return the path of two rows of codes, of which those below `known` may match."""
+def _path(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], unambiguous: int) -> _Path:
+    """Return the path of two rows of codes, of which those below `unambiguous` may match."""
     shown = (query != _GAP) | (target != _GAP)
     query, target = query[shown], target[shown]
-    matches = (query == target) & (query < known)
+    matches = (query == target) & (query < unambiguous)
     operations = np.where(matches, MATCH, MISMATCH)
     operations[query == _GAP] = DELETION
     operations[target == _GAP] = INSERTION

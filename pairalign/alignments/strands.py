@@ -42,19 +42,19 @@ class NativeTurned(ctypes.Structure):
 _turn_strands = library.pairalign_turn_strands
 
 
-def to_original_strands(found: Alignments, window: Window) -> Alignments:
+def to_original_strands(alignments: Alignments, window: Window) -> Alignments:
     """Turn the results of a window to the original strands.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of pairs of `window`, of each the sequence along the columns taken as reverse-complemented;
         its CIGAR runs are turned in place.
 
     Returns
     -------
     Alignments
-        `found` itself when the window's strand is 1, else with a column `strand` of -1.
+        `alignments` itself when the window's strand is 1, else with a column `strand` of -1.
 
     Notes
     -----
@@ -62,14 +62,14 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
     are the same in one set and in two.
     """
     if window.strand == 1:
-        return found
-    strand = np.full(len(found), -1, np.int8)
-    if found.matches is None:
-        return replace(found, strand=strand)
-    spans, turned = _turn(found, window.triangular)
-    if found.cigar is not None and found.cigar_offsets is not None and len(found):
-        reverse_runs(found.cigar, found.cigar_offsets, turned)
-    return replace(found, strand=strand, **spans)
+        return alignments
+    strand = np.full(len(alignments), -1, np.int8)
+    if alignments.matches is None:
+        return replace(alignments, strand=strand)
+    spans, turned = _turn(alignments, window.triangular)
+    if alignments.cigar is not None and alignments.cigar_offsets is not None and len(alignments):
+        reverse_runs(alignments.cigar, alignments.cigar_offsets, turned)
+    return replace(alignments, strand=strand, **spans)
 
 
 def _turn(alignments: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:

@@ -135,9 +135,9 @@ class PairThresholds:
         """Whether residues that a sequence lacks at its ends are columns of the identity."""
         return self.identity_of in ("columns", "full") and mode == "global"
 
-    def count_identity(self, found: Alignments) -> tuple[Int64s, Int64s]:
+    def count_identity(self, alignments: Alignments) -> tuple[Int64s, Int64s]:
         """Count the identities exactly, see `pairalign.alignments.identities.count_identity`."""
-        return count_identity(found, self.identity_of)
+        return count_identity(alignments, self.identity_of)
 
     def native(self, mode: str) -> NativeThresholds:
         """Return what native code takes, for alignments of a mode.
@@ -158,23 +158,25 @@ class PairThresholds:
             mode == END_GAPS,
         )
 
-    def passing(self, found: Alignments) -> npt.NDArray[np.int64]:
+    def passing(self, alignments: Alignments) -> npt.NDArray[np.int64]:
         """Return which of some alignments pass, exactly: ascending positions.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             With what `detail` says.
         """
         names = (*_SPANS, *_COUNTS) if self.looks_at_alignments else ()
-        columns: dict[str, npt.NDArray[Any]] = {name: found.field(name) for name in names}
-        if names and needs_cigar(self.identity_of, found.scoring.mode):
-            assert found.cigar is not None
-            assert found.cigar_offsets is not None
-            columns["cigar"] = np.ascontiguousarray(found.cigar)
-            columns["cigar_offsets"] = found.cigar_offsets
-        ends = found.query, found.target
-        return self._find(ends, (found.queries, found.targets), found.scoring.mode, columns)
+        columns: dict[str, npt.NDArray[Any]] = {name: alignments.field(name) for name in names}
+        if names and needs_cigar(self.identity_of, alignments.scoring.mode):
+            assert alignments.cigar is not None
+            assert alignments.cigar_offsets is not None
+            columns["cigar"] = np.ascontiguousarray(alignments.cigar)
+            columns["cigar_offsets"] = alignments.cigar_offsets
+        ends = alignments.query, alignments.target
+        return self._find(
+            ends, (alignments.queries, alignments.targets), alignments.scoring.mode, columns
+        )
 
     def fitting(self, pairs: _Ends, sets: _Sets) -> npt.NDArray[np.int64]:
         """Return which pairs, of input indices, are alike enough in length: ascending positions."""

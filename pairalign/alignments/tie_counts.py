@@ -86,12 +86,12 @@ class TieCounter:
             *(scoring.mode == mode for mode in ("local", "global")),
         )
 
-    def count(self, found: Alignments) -> Counts:
+    def count(self, alignments: Alignments) -> Counts:
         """Return the number of optimal alignments of each pair, at most `MOST_TIES`.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             Of these sets, with spans and counts.
 
         Returns
@@ -106,11 +106,11 @@ class TieCounter:
         ValueError
             An alignment is not optimal.
         """
-        counts = np.zeros(len(found), np.uint32)
-        chosen = np.flatnonzero(found.columns)
-        turned = None if found.strand is None else found.strand[chosen] < 0
-        query, target = found.query[chosen], found.target[chosen]
-        counts[chosen] = self.count_pairs(query, target, found.raw_score[chosen], turned)
+        counts = np.zeros(len(alignments), np.uint32)
+        chosen = np.flatnonzero(alignments.columns)
+        turned = None if alignments.strand is None else alignments.strand[chosen] < 0
+        query, target = alignments.query[chosen], alignments.target[chosen]
+        counts[chosen] = self.count_pairs(query, target, alignments.raw_score[chosen], turned)
         wrong = chosen[counts[chosen] == 0]
         if len(wrong):
             raise ValueError(

@@ -26,7 +26,7 @@ class NativeFindingLines(Structure):
 
 
 def format_findings(
-    found: AlignmentRecords,
+    piece: AlignmentRecords,
     findings: npt.NDArray[np.void],
     first_record: int,
     first_line: int,
@@ -49,12 +49,12 @@ def format_findings(
         names = ",".join(fault_names(int(findings[k]["faults"])))
         details.append(f"{names}\t{describe_fault(findings[k])}".encode())
         ends.append(ends[-1] + len(details[-1]))
-    records, findings = np.ascontiguousarray(found.records), np.ascontiguousarray(findings)
+    records, findings = np.ascontiguousarray(piece.records), np.ascontiguousarray(findings)
     blob, detail_ends = b"".join(details), np.array(ends[1:], np.int64)
-    sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
+    sizes = piece.records["query_name_bytes"].sum() + piece.records["target_name_bytes"].sum()
     line = library.pairalign_finding_line_bytes()
-    out = np.empty(2 * int(sizes) + len(blob) + line * len(found), np.uint8)
-    text, told = (ctypes.cast(ctypes.c_char_p(data), c_void_p) for data in (found.text, blob))
+    out = np.empty(2 * int(sizes) + len(blob) + line * len(piece), np.uint8)
+    text, told = (ctypes.cast(ctypes.c_char_p(data), c_void_p) for data in (piece.text, blob))
     lines = NativeFindingLines(
         text,
         records.ctypes.data,
@@ -62,8 +62,8 @@ def format_findings(
         told,
         detail_ends.ctypes.data,
         *((None, None) if optima is None else (array.ctypes.data for array in optima)),
-        *(len(found), first_record, first_line),
+        *(len(piece), first_record, first_line),
         len(str(scoring.scale)) - 1,
-        found.quotes,
+        piece.quotes,
     )
     return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()

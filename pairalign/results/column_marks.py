@@ -13,19 +13,20 @@ from pairalign.base.cores import usable_cores
 from pairalign.base.free_memory import default_bytes
 
 
-def mark_confidence(found: Alignments) -> list[str]:
+def mark_confidence(alignments: Alignments) -> list[str]:
     """Return how sure each column is; see `Alignments.confidence`."""
     from pairalign.engines.pair_posteriors import ColumnConfidence
 
-    if not found.has_cigar:
+    if not alignments.has_cigar:
         raise ValueError("how sure columns are needs CIGARs: align with detail='cigar'")
-    if found.strand is not None and (found.strand < 0).any():
+    if alignments.strand is not None and (alignments.strand < 0).any():
         raise ValueError("how sure columns are is known of alignments on strand plus")
-    marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(found)
+    marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(alignments)
     text, bounds = marks.tobytes().decode(), offsets.tolist()
     return [text[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
-def count_ties(found: Alignments) -> npt.NDArray[np.uint32]:
+def count_ties(alignments: Alignments) -> npt.NDArray[np.uint32]:
     """Return how many optimal alignments each pair has; see `Alignments.ties`."""
-    return TieCounter(found.queries, found.targets, found.scoring, usable_cores()).count(found)
+    sets = alignments.queries, alignments.targets
+    return TieCounter(*sets, alignments.scoring, usable_cores()).count(alignments)

@@ -14,47 +14,49 @@ from pairalign.scoring.own_scores import own_scores
 WEIGHTS = ("identity", "score")
 
 
-def make_networkx(found: Alignments) -> Any:
+def make_networkx(alignments: Alignments) -> Any:
     """Make a ``networkx.Graph``; see `pairalign.Alignments.to_networkx`."""
     try:
         import networkx
     except ImportError as error:
         raise _missing("networkx", "graph") from error
     graph = networkx.Graph()
-    ids = _node_ids(found)
-    for names, sequences in zip(ids, _sets(found), strict=False):
+    ids = _node_ids(alignments)
+    for names, sequences in zip(ids, _sets(alignments), strict=False):
         described = zip(names, sequences.descriptions, sequences.lengths.tolist(), strict=True)
         for name, header, length in described:
             graph.add_node(name, length=length, header=header)
-    best = _best_of_pairs(found)
-    fields = _edge_fields(found, best)
-    for k, (query, target) in enumerate(zip(found.query[best], found.target[best], strict=True)):
+    best = _best_of_pairs(alignments)
+    fields = _edge_fields(alignments, best)
+    for k, (query, target) in enumerate(
+        zip(alignments.query[best], alignments.target[best], strict=True)
+    ):
         values = {name: column[k] for name, column in fields.items()}
         graph.add_edge(ids[0][query], ids[1][target], **values)
     return graph
 
 
-def make_igraph(found: Alignments) -> Any:
+def make_igraph(alignments: Alignments) -> Any:
     """Make an ``igraph.Graph``; see `pairalign.Alignments.to_igraph`."""
     try:
         import igraph  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing("igraph", "graph") from error
-    sets = _sets(found)
+    sets = _sets(alignments)
     shift = 0 if len(sets) == 1 else len(sets[0])
     graph = igraph.Graph()
     graph.add_vertices(sum(map(len, sets)))
-    graph.vs["name"] = [name for names in _node_ids(found)[: len(sets)] for name in names]
+    graph.vs["name"] = [name for names in _node_ids(alignments)[: len(sets)] for name in names]
     graph.vs["header"] = [text for sequences in sets for text in sequences.descriptions]
     graph.vs["length"] = [n for sequences in sets for n in sequences.lengths.tolist()]
-    best = _best_of_pairs(found)
-    graph.add_edges(np.stack([found.query, found.target + shift], axis=1)[best].tolist())
-    for name, column in _edge_fields(found, best).items():
+    best = _best_of_pairs(alignments)
+    graph.add_edges(np.stack([alignments.query, alignments.target + shift], axis=1)[best].tolist())
+    for name, column in _edge_fields(alignments, best).items():
         graph.es[name] = column
     return graph
 
 
-def make_scipy(found: Alignments, weight: str) -> Any:
+def make_scipy(alignments: Alignments, weight: str) -> Any:
     """Make a ``scipy.sparse.csr_array``; see `pairalign.Alignments.to_scipy`."""
     if weight not in WEIGHTS:
         raise ValueError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
@@ -62,18 +64,18 @@ def make_scipy(found: Alignments, weight: str) -> Any:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError as error:
         raise _missing("scipy", "graph") from error
-    best = _best_of_pairs(found)
-    values = np.nan_to_num(getattr(found, weight).astype(np.float64))[best]
-    rows, columns = found.query[best], found.target[best]
-    if found.targets is found.queries:
+    best = _best_of_pairs(alignments)
+    values = np.nan_to_num(getattr(alignments, weight).astype(np.float64))[best]
+    rows, columns = alignments.query[best], alignments.target[best]
+    if alignments.targets is alignments.queries:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
         if weight == "score":
-            self_scores = own_scores(found.queries, found.scoring)
+            self_scores = own_scores(alignments.queries, alignments.scoring)
             diagonal = np.flatnonzero(np.nan_to_num(self_scores))
             rows, columns = np.concatenate([rows, diagonal]), np.concatenate([columns, diagonal])
             values = np.concatenate([values, self_scores[diagonal]])
-    shape = len(found.queries), len(found.targets)
+    shape = len(alignments.queries), len(alignments.targets)
     return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
 
 
