@@ -41,9 +41,9 @@ class BestEdges:
         self._held = 0
         self._most_held = _LEAST_HELD
 
-    def add(self, found: Alignments) -> None:
+    def add(self, alignments: Alignments) -> None:
         """Take in some pairs, with counts."""
-        self._parts.append(found.take(found.columns > 0).without(cigar=True))
+        self._parts.append(alignments.take(alignments.columns > 0).without(cigar=True))
         self._held += len(self._parts[-1])
         if self._held > self._most_held:
             kept = self.kept()

@@ -9,7 +9,7 @@ from pairalign.formats.output import Path, open_table
 from pairalign.trees.group_distances import GroupDistances
 
 
-def write_group_table(path: Path, found: GroupDistances) -> None:
+def write_group_table(path: Path, distances: GroupDistances) -> None:
     """Write a line for each two groups: names, distance, and what else is known of them.
 
     Of a measure of identity the third column is the identity.
@@ -24,11 +24,11 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
     OutputError
         The file cannot be written.
     """
-    is_identity = found.measure in SIMILARITY_MEASURES
-    heads = ("query", "target", "identity" if is_identity else "distance", *found.columns)
+    is_identity = distances.measure in SIMILARITY_MEASURES
+    heads = ("query", "target", "identity" if is_identity else "distance", *distances.columns)
     with open_table(path, table_format(path)) as output:
         output.write(("\t".join(heads) + "\n").encode())
-        for query, target, distance, *more in found.rows():
+        for query, target, distance, *more in distances.rows():
             values = (1 - distance if is_identity else distance, *more)
             numbers = (
                 f"{value:.6f}" if isinstance(value, float) else str(value) for value in values

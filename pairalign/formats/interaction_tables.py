@@ -51,13 +51,13 @@ class InteractionTable:
 
 
 def read_interactions(
-    given: AnyInteractions, finders: tuple[NameFinder, NameFinder]
+    interactions: AnyInteractions, finders: tuple[NameFinder, NameFinder]
 ) -> InteractionTable:
     """Read interactions; names are those of sequences.
 
     Parameters
     ----------
-    given : path, table, or iterable of rows
+    interactions : path, table, or iterable of rows
         CSV or TSV, compressed or not, ``"-"`` is standard input. A first line of which neither name
         is known has the headings of the columns.
     finders : tuple of NameFinder
@@ -68,8 +68,8 @@ def read_interactions(
     SplitError
         It cannot be read, names what is not in a set, lines are too short, or there is none.
     """
-    is_file = isinstance(given, (str, os.PathLike))
-    table = _read(given) if is_file else _as_given(given)
+    is_file = isinstance(interactions, (str, os.PathLike))
+    table = _read(interactions) if is_file else _as_given(interactions)
     if table.rows and is_file:
         first = table.rows[0]
         if len(first) >= _ENDS and not any(map(_knows, finders, first)):

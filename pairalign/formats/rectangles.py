@@ -33,9 +33,9 @@ def rectangle_format(path: Path, format: str | None) -> str:
     return array_format(path, format, RECTANGLE_SUFFIXES, "distances of two sets")
 
 
-def write_rectangle(output: Output, found: RectangularDistances, format: str) -> None:
+def write_rectangle(output: Output, distances: RectangularDistances, format: str) -> None:
     """Write distances of two sets in a format that `rectangle_format` has returned."""
-    _WRITERS[format](output, found)
+    _WRITERS[format](output, distances)
 
 
 def _write_tsv(output: Output, distances: RectangularDistances) -> None:

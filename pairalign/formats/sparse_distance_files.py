@@ -35,7 +35,7 @@ def sparse_format(path: Path, format: str | None) -> str:
 
 
 def write_sparse(
-    path: Path, found: SparseDistances, format: str | None = None, *, threads: int = 1
+    path: Path, distances: SparseDistances, format: str | None = None, *, threads: int = 1
 ) -> None:
     """Write distances within a limit.
 
@@ -59,7 +59,7 @@ def write_sparse(
     write = {"npz": _write_npz, **tables, "parquet": _write_parquet}
     chosen = sparse_format(path, format)
     with open_table(path, chosen, threads=threads) as output:
-        write[chosen](output, found)
+        write[chosen](output, distances)
 
 
 def _write_npz(output: Output, distances: SparseDistances) -> None:

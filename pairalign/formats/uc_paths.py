@@ -17,12 +17,12 @@ _UC_OPERATIONS = np.full(16, _MATCH, np.int64)
 _UC_OPERATIONS[1], _UC_OPERATIONS[2] = _DELETION, _INSERTION
 
 
-def write_uc_paths(found: Alignments) -> list[str]:
+def write_uc_paths(alignments: Alignments) -> list[str]:
     """Return the alignment column of each pair, from end to end of both sequences.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With CIGARs; the query is the member, the target its representative.
 
     Returns
@@ -31,17 +31,17 @@ def write_uc_paths(found: Alignments) -> list[str]:
         ``=`` where both sequences are the same from end to end. On strand - the alignment runs
         along the representative, as in vsearch's files.
     """
-    query_lengths = found.queries.lengths[found.query]
-    target_lengths = found.targets.lengths[found.target]
-    lengths, operations, pairs = _end_to_end(found, query_lengths, target_lengths)
+    query_lengths = alignments.queries.lengths[alignments.query]
+    target_lengths = alignments.targets.lengths[alignments.target]
+    lengths, operations, pairs = _end_to_end(alignments, query_lengths, target_lengths)
     is_first = np.ones(len(lengths), np.bool_)
     is_first[1:] = (pairs[1:] != pairs[:-1]) | (operations[1:] != operations[:-1])
     starts = np.flatnonzero(is_first)
     joined = np.add.reduceat(lengths, starts) if len(starts) else lengths
     texts = _texts_of(joined, operations[starts])
-    stops = np.searchsorted(pairs[starts], np.arange(len(found) + 1)).tolist()
+    stops = np.searchsorted(pairs[starts], np.arange(len(alignments) + 1)).tolist()
     paths = ["".join(texts[start:stop]) for start, stop in pairwise(stops)]
-    matches = found.field("matches")
+    matches = alignments.field("matches")
     for same in np.flatnonzero((matches == query_lengths) & (matches == target_lengths)).tolist():
         paths[same] = "="
     return paths

@@ -388,7 +388,7 @@ def _loops_of_columns(chains: list[Chain], sequences: SequenceSet) -> dict[str, 
     return loops
 
 
-def checked_v_genes(given: Any) -> Loops:
+def checked_v_genes(genes: Any) -> Loops:
     """Return a mapping of V genes, with the loops of each in the order of `LOOPS`.
 
     Raises
@@ -397,10 +397,10 @@ def checked_v_genes(given: Any) -> Loops:
         It is none, or a gene has no loop, other loops than the first one, or one that is no text.
     """
     what, choices = spelled("v_genes"), f"some of {', '.join(LOOPS)}"
-    if not isinstance(given, Mapping) or not given:
-        raise FastaError(f"{what} of type {type(given).__name__}: expected a path, or V genes")
+    if not isinstance(genes, Mapping) or not genes:
+        raise FastaError(f"{what} of type {type(genes).__name__}: expected a path, or V genes")
     v_genes: dict[str, dict[str, str]] = {}
-    for gene, loops in given.items():
+    for gene, loops in genes.items():
         names = [loop for loop in LOOPS if isinstance(loops, Mapping) and loop in loops]
         if not names or len(names) < len(loops):
             raise FastaError(f"{what}: {gene} has {loops!r}, expected {choices}")

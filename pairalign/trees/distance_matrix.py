@@ -261,11 +261,12 @@ class TriangleBuilder:
         return DistanceMatrix(self._names, self._condensed, measure)
 
 
-def check_similar(measure: str, known: tuple[str, ...], *, are_similarities: bool) -> None:
+def check_similar(measure: str, measures: tuple[str, ...], *, are_similarities: bool) -> None:
     """Raise DistanceError unless values are distances whose measure is 1 less an identity."""
-    if measure not in known or are_similarities:
+    if measure not in measures or are_similarities:
         raise DistanceError(
-            f"a similarity of '{measure or 'unknown measure'}': expected one of {', '.join(known)}"
+            f"a similarity of '{measure or 'unknown measure'}': "
+            f"expected one of {', '.join(measures)}"
         )
 
 
