@@ -42,12 +42,12 @@ SUBREAD = re.compile(r"(\S+/\d+)/\d+_\d+\Z")
 """PacBio's names of subreads: movie, well, span."""
 
 
-def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
+def reads_round_a_circle(alignments: Alignments) -> list[tuple[int, int]]:
     """Find reads that are longer than the circle that they come from.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set, the overlaps of a pair one after the other.
 
     Returns
@@ -56,19 +56,19 @@ def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
         Reads, which may come again, and residues of the circle: two dovetails of a pair, one at
         each end, hold all of the other read.
     """
-    found = _of_pairs_with_several(found)
-    query_left, query_right, target_left, target_right = overhangs(found)
+    alignments = _of_pairs_with_several(alignments)
+    query_left, query_right, target_left, target_right = overhangs(alignments)
     query_first = (query_left > target_left) & (target_right > query_right)
     target_first = (target_left > query_left) & (query_right > target_right)
     hanging = np.minimum(query_left, target_left) + np.minimum(query_right, target_right)
-    lengths = found.queries.lengths
+    lengths = alignments.queries.lengths
     both: dict[tuple[int, int, int], list[int]] = {}
-    strands = np.ones(len(found), np.int8) if found.strand is None else found.strand
-    keys = zip(found.query.tolist(), found.target.tolist(), strands.tolist(), strict=True)
+    strands = np.ones(len(alignments), np.int8) if alignments.strand is None else alignments.strand
+    keys = zip(alignments.query.tolist(), alignments.target.tolist(), strands.tolist(), strict=True)
     for k, key in enumerate(keys):
         if hanging[k] <= _HANGING:
             both.setdefault(key, []).append(k)
-    spans = found.field("query_end").astype(np.int64) - found.field("query_start")
+    spans = alignments.field("query_end").astype(np.int64) - alignments.field("query_start")
     result = []
     for (query, target, _), numbers in both.items():
         firsts = [k for k in numbers if query_first[k]]
@@ -114,20 +114,21 @@ class AssemblyAdvice:
         self._mutual = np.zeros(len(reads), np.bool_)
         self._round: dict[int, int] = {}
 
-    def add(self, found: Alignments) -> None:
+    def add(self, alignments: Alignments) -> None:
         """Take more overlaps; with spans and counts."""
-        of_query = found.field("query_end").astype(np.int64) - found.field("query_start")
-        of_target = found.field("target_end").astype(np.int64) - found.field("target_start")
+        field = alignments.field
+        of_query = field("query_end").astype(np.int64) - field("query_start")
+        of_target = field("target_end").astype(np.int64) - field("target_start")
         spans = np.minimum(of_query, of_target)
         self._bases += int(of_query.sum() + of_target.sum())
-        self._count += len(found)
+        self._count += len(alignments)
         self._reached += [np.count_nonzero(spans >= span) for span in SPANS]
-        mutual = find_mutual(found)
-        self._mutual[found.query[mutual]] = self._mutual[found.target[mutual]] = True
-        for read, bases in reads_round_a_circle(found):
+        mutual = find_mutual(alignments)
+        self._mutual[alignments.query[mutual]] = self._mutual[alignments.target[mutual]] = True
+        for read, bases in reads_round_a_circle(alignments):
             self._round[read] = bases
-        identity = found.identity
-        for indices in (found.query, found.target):
+        identity = alignments.identity
+        for indices in (alignments.query, alignments.target):
             np.maximum.at(self._best, indices, identity)
 
     @property

@@ -23,12 +23,12 @@ OVERHANG_SHARE = 0.8
 """Overhangs longer than this share of the overlap make it internal, however short they are."""
 
 
-def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
+def classify(alignments: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
     """Say how the two sequences of each alignment overlap.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With spans; `strand` counts.
     max_overhang : int
         Residues that both sequences together may have beyond the alignment, on sides where they
@@ -42,11 +42,11 @@ def classify(found: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
         are aligned whole, the later one counts as contained). `INTERNAL`: both go on beyond the
         alignment on one side. 0 where nothing is aligned.
     """
-    return classify_and_count(found, max_overhang)[0]
+    return classify_and_count(alignments, max_overhang)[0]
 
 
 def classify_and_count(
-    found: Alignments, max_overhang: int = 0
+    alignments: Alignments, max_overhang: int = 0
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Say how the two sequences of each alignment overlap, and how many there are of each kind.
 
@@ -57,22 +57,22 @@ def classify_and_count(
     counts : ndarray of int64, shape (5,)
         By kind.
     """
-    return classify_natively(found, max_overhang, OVERHANG_SHARE)
+    return classify_natively(alignments, max_overhang, OVERHANG_SHARE)
 
 
-def overhangs(found: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+def overhangs(alignments: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     """Residues before and after each alignment, seen along the target's strand.
 
     Returns
     -------
     query_left, query_right, target_left, target_right : ndarray of int64, shape (n,)
     """
-    query_left = found.field("query_start").astype(np.int64)
-    query_right = _lengths(found.queries, found.query) - found.field("query_end")
-    target_left = found.field("target_start").astype(np.int64)
-    target_right = _lengths(found.targets, found.target) - found.field("target_end")
-    if found.strand is not None:
-        minus = found.strand < 0
+    query_left = alignments.field("query_start").astype(np.int64)
+    query_right = _lengths(alignments.queries, alignments.query) - alignments.field("query_end")
+    target_left = alignments.field("target_start").astype(np.int64)
+    target_right = _lengths(alignments.targets, alignments.target) - alignments.field("target_end")
+    if alignments.strand is not None:
+        minus = alignments.strand < 0
         query_left, query_right = (
             np.where(minus, query_right, query_left),
             np.where(minus, query_left, query_right),

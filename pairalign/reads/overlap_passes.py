@@ -56,9 +56,9 @@ _classify = library.pairalign_classify_overlaps
 _mark = library.pairalign_mark_indices
 
 
-def describe_reaching(found: ReachingPairs) -> tuple[NativeReaching, tuple[Int32s, ...]]:
+def describe_reaching(pairs: ReachingPairs) -> tuple[NativeReaching, tuple[Int32s, ...]]:
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
-    fields = found.numbers, found.raw_scores, found.may_pass
+    fields = pairs.numbers, pairs.raw_scores, pairs.may_pass
     arrays = tuple(np.ascontiguousarray(field, np.int32) for field in fields)
     return NativeReaching(len(arrays[0]), *(array.ctypes.data for array in arrays)), arrays
 
@@ -87,22 +87,22 @@ def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tup
     return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
 
-def find_overlaps(found: Alignments, min_overlap: int, min_identity: Fraction) -> Int64s:
+def find_overlaps(alignments: Alignments, min_overlap: int, min_identity: Fraction) -> Int64s:
     """Return the numbers of the alignments that are long and alike enough, ascending.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With spans.
     min_overlap : int
         Residues of the shorter span.
     min_identity : Fraction
         Matches by columns, from 0 to 1, at most 18 decimals.
     """
-    numbers = np.empty(len(found), np.int64)
+    numbers = np.empty(len(alignments), np.int64)
     least = min(max(min_overlap, 0), int(_INT32.max))
     share = min_identity.as_integer_ratio()
-    count = _find(ctypes.byref(_fields_of(found)), least, *share, numbers.ctypes.data)
+    count = _find(ctypes.byref(_fields_of(alignments)), least, *share, numbers.ctypes.data)
     return numbers[:count]
 
 
@@ -127,13 +127,13 @@ def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
 
 
 def classify_natively(
-    found: Alignments, max_overhang: float, overhang_share: float
+    alignments: Alignments, max_overhang: float, overhang_share: float
 ) -> tuple[npt.NDArray[np.uint8], Int64s]:
     """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With spans.
     max_overhang : int
         Residues beyond an overlap that do not make it internal.
@@ -145,9 +145,9 @@ def classify_natively(
     kinds : ndarray of uint8, shape (n,)
     counts : ndarray of int64, shape (5,)
     """
-    kinds, counts = np.empty(len(found), np.uint8), np.empty(KINDS, np.int64)
+    kinds, counts = np.empty(len(alignments), np.uint8), np.empty(KINDS, np.int64)
     _classify(
-        ctypes.byref(_fields_of(found)),
+        ctypes.byref(_fields_of(alignments)),
         max_overhang,
         overhang_share,
         kinds.ctypes.data,

@@ -54,13 +54,13 @@ class Reduction:
     transitive: bool = False
 
     def apply(
-        self, found: Alignments, max_overhang: int, tolerance: int
+        self, alignments: Alignments, max_overhang: int, tolerance: int
     ) -> tuple[Alignments, npt.NDArray[np.uint8], Mask | None]:
         """Return what is left, with its kinds, and the reads that are; None: all.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             All of one set, with spans.
         max_overhang : int
             See `pairalign.reads.overlap_kinds.classify`.
@@ -69,23 +69,23 @@ class Reduction:
         """
         kept: Mask | None = None
         if self.weak:
-            found = found.take(~find_weak(found))
+            alignments = alignments.take(~find_weak(alignments))
         if self.mutual != MUTUAL[0]:
-            mutual = find_mutual(found)
+            mutual = find_mutual(alignments)
             if self.mutual == "one":
-                kept = find_representatives(found, mutual)
-                mutual = ~(kept[found.query] & kept[found.target])
-            found = found.take(~mutual)
-        kinds = classify(found, max_overhang)
+                kept = find_representatives(alignments, mutual)
+                mutual = ~(kept[alignments.query] & kept[alignments.target])
+            alignments = alignments.take(~mutual)
+        kinds = classify(alignments, max_overhang)
         if self.contained:
-            left = find_kept(found, kinds)
-            chosen = np.flatnonzero(left[found.query] & left[found.target])
-            found, kinds = found.take(chosen), kinds[chosen]
+            left = find_kept(alignments, kinds)
+            chosen = np.flatnonzero(left[alignments.query] & left[alignments.target])
+            alignments, kinds = alignments.take(chosen), kinds[chosen]
             kept = left if kept is None else kept & left
         if self.transitive:
-            needed = ~find_transitive(found, kinds, tolerance)
-            found, kinds = found.take(needed), kinds[needed]
-        return found, kinds, kept
+            needed = ~find_transitive(alignments, kinds, tolerance)
+            alignments, kinds = alignments.take(needed), kinds[needed]
+        return alignments, kinds, kept
 
 
 @dataclass(frozen=True)
@@ -108,24 +108,24 @@ class Edges:
     overlap: Int64s
 
 
-def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
+def make_edges(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
     """Make the edges of all dovetails, each both ways.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set, with spans.
     kinds : ndarray of uint8, shape (n,)
         See `pairalign.reads.overlap_kinds.classify`.
     """
     numbers = np.flatnonzero(kinds == DOVETAIL)
     query_left, query_right, target_left, target_right = (
-        side[numbers] for side in overhangs(found)
+        side[numbers] for side in overhangs(alignments)
     )
-    query = 2 * found.query[numbers].astype(np.int64)
-    if found.strand is not None:
-        query += found.strand[numbers] < 0
-    target = 2 * found.target[numbers].astype(np.int64)
+    query = 2 * alignments.query[numbers].astype(np.int64)
+    if alignments.strand is not None:
+        query += alignments.strand[numbers] < 0
+    target = 2 * alignments.target[numbers].astype(np.int64)
     query_first = query_left > target_left
     first, second = np.where(query_first, (query, target), (target, query))
     added = np.where(query_first, target_right - query_right, query_right - target_right)
@@ -138,12 +138,12 @@ def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
     )
 
 
-def find_weak(found: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
+def find_weak(alignments: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
     """Say which overlaps are little alike and not needed.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         All of one set, with spans.
     depth : float
         What others must cover reads with, in the mean.
@@ -159,24 +159,24 @@ def find_weak(found: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
     Reads that are bad at their ends overlap there with others like them. To an assembler such ends
     are covered and so taken for good: they stand in the way of better overlaps.
     """
-    identity = found.identity
-    spans = found.field("query_end").astype(np.int64) - found.field("query_start")
-    spans += found.field("target_end") - found.field("target_start")
+    identity = alignments.identity
+    spans = alignments.field("query_end").astype(np.int64) - alignments.field("query_start")
+    spans += alignments.field("target_end") - alignments.field("target_start")
     order = np.argsort(-identity, kind="stable")
-    enough = depth * found.queries.total_residues
+    enough = depth * alignments.queries.total_residues
     last = int(np.searchsorted(np.cumsum(spans[order]), enough))
-    if last == len(found):
-        return np.zeros(len(found), np.bool_)
+    if last == len(alignments):
+        return np.zeros(len(alignments), np.bool_)
     weak: Mask = identity < min(WEAK, float(identity[order[last]]))
     return weak
 
 
-def find_mutual(found: Alignments) -> Mask:
+def find_mutual(alignments: Alignments) -> Mask:
     """Say which overlaps reach both ends of both reads: each read is contained in the other.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set, with spans.
 
     Returns
@@ -184,16 +184,16 @@ def find_mutual(found: Alignments) -> Mask:
     ndarray of bool, shape (n,)
         Whether no read has more than `MUTUAL_END` residues beyond either end.
     """
-    mutual: Mask = np.max(overhangs(found), axis=0, initial=0) <= MUTUAL_END
+    mutual: Mask = np.max(overhangs(alignments), axis=0, initial=0) <= MUTUAL_END
     return mutual
 
 
-def find_representatives(found: Alignments, mutual: Mask) -> Mask:
+def find_representatives(alignments: Alignments, mutual: Mask) -> Mask:
     """Say which reads stand for others that they are mutually contained with.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set.
     mutual : ndarray of bool, shape (n,)
         See `find_mutual`.
@@ -206,13 +206,13 @@ def find_representatives(found: Alignments, mutual: Mask) -> Mask:
     """
     partners: dict[int, list[int]] = {}
     for query, target in zip(
-        found.query[mutual].tolist(), found.target[mutual].tolist(), strict=True
+        alignments.query[mutual].tolist(), alignments.target[mutual].tolist(), strict=True
     ):
         partners.setdefault(query, []).append(target)
         partners.setdefault(target, []).append(query)
-    kept = np.ones(len(found.queries), np.bool_)
+    kept = np.ones(len(alignments.queries), np.bool_)
     decided: set[int] = set()
-    for read in found.queries.order.tolist():
+    for read in alignments.queries.order.tolist():
         if read in partners:
             kept[read] = not any(other in decided for other in partners[read])
             if kept[read]:
@@ -220,7 +220,7 @@ def find_representatives(found: Alignments, mutual: Mask) -> Mask:
     return kept
 
 
-def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:
+def find_transitive(alignments: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:
     """Say which dovetails two others make superfluous.
 
     Parameters
@@ -241,10 +241,10 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
     As in Myers 2005, but the length of the edge itself counts, not that of the vertex's longest
     one: a pair may have several overlaps. Time is proportional to the number of two steps.
     """
-    edges = make_edges(found, kinds)
+    edges = make_edges(alignments, kinds)
     order = np.lexsort((edges.length, edges.head, edges.tail))
     tail, head, length = (column[order] for column in (edges.tail, edges.head, edges.length))
-    vertices = 2 * len(found.queries)
+    vertices = 2 * len(alignments.queries)
     starts = np.searchsorted(tail, np.arange(vertices + 1))
     ways, way = np.unique(tail * vertices + head, return_inverse=True)
     room = 2 * int(length.max(initial=0)) + tolerance + 1
@@ -260,7 +260,7 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
         high = np.searchsorted(places, base + np.minimum(both + tolerance, room - 1), "right")
         np.add.at(marks, low, 1)
         np.add.at(marks, high, -1)
-    transitive = np.zeros(len(found), np.bool_)
+    transitive = np.zeros(len(alignments), np.bool_)
     transitive[edges.overlap[order[np.cumsum(marks[:-1]) > 0]]] = True
     return transitive
 
@@ -280,12 +280,12 @@ def _two_steps(head: Int64s, starts: Int64s) -> Iterator[tuple[Int64s, Int64s]]:
         start = stop
 
 
-def find_kept(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
+def find_kept(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
     """Say which reads are left when contained ones are removed.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set.
     kinds : ndarray of uint8, shape (n,)
 
@@ -296,16 +296,16 @@ def find_kept(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
         and so on. Where reads are contained in one another all round, which tolerated overhangs
         make possible, and in no others, the longest is kept, of equals the earliest in the input.
     """
-    inside, outside = found.query.astype(np.int64), found.target.astype(np.int64)
+    inside, outside = alignments.query.astype(np.int64), alignments.target.astype(np.int64)
     turned = kinds == CONTAINS
     inside, outside = np.where(turned, (outside, inside), (inside, outside))
     which = turned | (kinds == CONTAINED)
     inside, outside = inside[which], outside[which]
-    kept = np.ones(len(found.queries), np.bool_)
+    kept = np.ones(len(alignments.queries), np.bool_)
     kept[inside] = False
     settled = _leading_to(kept, inside, outside)
     rank = np.empty(len(kept), np.int64)
-    rank[found.queries.order] = np.arange(len(kept))
+    rank[alignments.queries.order] = np.arange(len(kept))
     while not settled.all():
         left = ~settled[inside]
         around = _all_round(inside[left], outside[left])

@@ -65,12 +65,12 @@ class UnitigGraph:
     links: list[tuple[int, bool, int, bool, int]]
 
 
-def make_unitigs(found: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph:
+def make_unitigs(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph:
     """Make unitigs of overlaps without contained reads and transitive ones.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set, with spans.
     kinds : ndarray of uint8, shape (n,)
         See `pairalign.reads.overlap_kinds.classify`.
@@ -80,8 +80,8 @@ def make_unitigs(found: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph
     UnitigGraph
         Reads without dovetails are in none.
     """
-    reads = found.queries
-    edges = make_edges(found, kinds)
+    reads = alignments.queries
+    edges = make_edges(alignments, kinds)
     following, added = _sole_steps(edges, 2 * len(reads))
     used = np.ones(len(reads), np.bool_)
     used[edges.tail >> 1] = False

@@ -203,31 +203,32 @@ class ResidueMasks:
             return first, first
         return first, mask_residues(self.targets, self.mask)
 
-    def raw_scores(self, found: Alignments) -> Int32s:
+    def raw_scores(self, alignments: Alignments) -> Int32s:
         """Return the raw score of the best stretch of each alignment, int32.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             With CIGARs; on either strand of the query.
         """
-        assert found.cigar is not None
-        assert found.cigar_offsets is not None
-        scoring = found.scoring
+        assert alignments.cigar is not None
+        assert alignments.cigar_offsets is not None
+        scoring = alignments.scoring
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
-        complement = None if found.strand is None else complement_of(scoring.alphabet)
+        complement = None if alignments.strand is None else complement_of(scoring.alphabet)
         sides = [
             _NativeMasked(
                 sequences.codes.ctypes.data, masked.ctypes.data, sequences.offsets.ctypes.data
             )
             for sequences, masked in zip((self.queries, self.targets), self.masked, strict=True)
         ]
-        spans = (found.field(name) for name in ("query_start", "query_end", "target_start"))
-        arrays: list[npt.NDArray[Any] | None] = [found.query, found.target, *spans]
-        arrays += [found.strand, complement, found.cigar, found.cigar_offsets, matrix]
-        best = np.empty(len(found), np.int32)
+        spans = (alignments.field(name) for name in ("query_start", "query_end", "target_start"))
+        arrays: list[npt.NDArray[Any] | None] = [alignments.query, alignments.target, *spans]
+        arrays += [alignments.strand, complement]
+        arrays += [alignments.cigar, alignments.cigar_offsets, matrix]
+        best = np.empty(len(alignments), np.int32)
         _scores(
-            len(found),
+            len(alignments),
             *(ctypes.addressof(side) for side in sides),
             *(None if array is None else array.ctypes.data for array in arrays),
             *(len(matrix), scoring.gap_open, scoring.gap_extend, best.ctypes.data),

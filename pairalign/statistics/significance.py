@@ -174,17 +174,17 @@ class Significance:
         lengths = "; inverse Gaussian lengths" if self.gumbel.law.skewed else ""
         return f"finite-size correction (Park et al. 2012{lengths})"
 
-    def counted_scores(self, found: Alignments) -> Int32s:
+    def counted_scores(self, alignments: Alignments) -> Int32s:
         """Return the raw scores that bits and E-values are of, int32; with masks, of CIGARs."""
-        return found.raw_score if self.masks is None else self.masks.raw_scores(found)
+        return alignments.raw_score if self.masks is None else self.masks.raw_scores(alignments)
 
-    def log_evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
+    def log_evalues(self, alignments: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return ln of the E-values of alignments; `exchanged`: with the targets as queries."""
-        return self._log_evalues(found, (exchanged,))[0]
+        return self._log_evalues(alignments, (exchanged,))[0]
 
-    def log_evalues_each_way(self, found: Alignments) -> list[Doubles]:
+    def log_evalues_each_way(self, alignments: Alignments) -> list[Doubles]:
         """Return `log_evalues` with the queries as queries, and with the targets, together."""
-        return self._log_evalues(found, (False, True))
+        return self._log_evalues(alignments, (False, True))
 
     def _log_evalues(self, alignments: Alignments, ways: Iterable[bool]) -> list[Doubles]:
         pairs = alignments.query, alignments.target
@@ -200,13 +200,13 @@ class Significance:
         return worth, costs - math.log(self.strands)
 
     def reaching(
-        self, found: Alignments, max_evalue: float, ways: Iterable[bool]
+        self, alignments: Alignments, max_evalue: float, ways: Iterable[bool]
     ) -> npt.NDArray[np.bool_]:
         """Return which of some alignments have an E-value of at most that, in any of some ways.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
         max_evalue : float
         ways : iterable of bool
             See `exchanged` of `log_evalues`.
@@ -216,15 +216,15 @@ class Significance:
         Residues are looked at where the pair could have it with the best ones for it.
         """
         most = math.log(max_evalue)
-        every = self.counted_scores(found), found.query, found.target
-        may = np.arange(len(found))
+        every = self.counted_scores(alignments), alignments.query, alignments.target
+        may = np.arange(len(alignments))
         if self.composition is not None:
             least = [self._least_log_evalues(*every, exchanged=way) for way in ways]
             may = np.flatnonzero(np.min(least, axis=0) <= most)
         raw_scores, *pairs = (one[may] for one in every)
         scores, costs = self._worth_and_costs(raw_scores, *pairs)
         values = [self.log_evalues_of(scores, *pairs, exchanged=way) - costs for way in ways]
-        reach = np.zeros(len(found), np.bool_)
+        reach = np.zeros(len(alignments), np.bool_)
         reach[may] = np.min(values, axis=0) <= most
         return reach
 
@@ -241,18 +241,18 @@ class Significance:
             least[shorter < self.gumbel.law.falls_from(self.gumbel.lambda_)] = -np.inf
         return least
 
-    def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
+    def evalues(self, alignments: Alignments, *, exchanged: bool = False) -> Doubles:
         """Return the E-values of alignments; `exchanged`: with the targets as queries; float64.
 
         Those below the least double with all its bits are 0.
         """
-        logs = self.log_evalues(found, exchanged=exchanged)
+        logs = self.log_evalues(alignments, exchanged=exchanged)
         return np.where(logs < _LEAST_LOG, 0.0, np.exp(logs))
 
-    def bits(self, found: Alignments) -> Doubles:
+    def bits(self, alignments: Alignments) -> Doubles:
         """Return the bit scores of some alignments, float64."""
-        pairs = found.query, found.target
-        scores, _ = self._worth_and_costs(self.counted_scores(found), *pairs)
+        pairs = alignments.query, alignments.target
+        scores, _ = self._worth_and_costs(self.counted_scores(alignments), *pairs)
         return (self.gumbel.lambda_ * scores - math.log(self.gumbel.k)) / math.log(2)
 
     def least_raw_score(
@@ -377,21 +377,21 @@ class EvalueFilter:
         other = self._significance.least_raw_score(self._most, queries, targets, exchanged=True)
         return min(least, other)
 
-    def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
+    def passes(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
         ways = (False, True) if self.either_way else (False,)
-        return self._significance.reaching(found, self._most, ways)
+        return self._significance.reaching(alignments, self._most, ways)
 
     def passes_one_way(
-        self, found: Alignments, *, exchanged: bool = False
+        self, alignments: Alignments, *, exchanged: bool = False
     ) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass; `exchanged`: with the targets as queries."""
-        return self._significance.reaching(found, self._most, (exchanged,))
+        return self._significance.reaching(alignments, self._most, (exchanged,))
 
-    def passing(self, found: Alignments) -> Alignments:
+    def passing(self, alignments: Alignments) -> Alignments:
         """Return those of some alignments that pass, in their order."""
-        passes = self.passes(found)
-        return found if passes.all() else found.take(passes)
+        passes = self.passes(alignments)
+        return alignments if passes.all() else alignments.take(passes)
 
 
 def find_gumbel(scoring: Scoring) -> Gumbel | None:
