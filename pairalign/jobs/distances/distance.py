@@ -109,7 +109,7 @@ def plan_distances(
 
 
 def check_known(
-    known: distance_matrix.DistanceMatrix, measure: Measure, sequences: SequenceSet
+    old_matrix: distance_matrix.DistanceMatrix, measure: Measure, sequences: SequenceSet
 ) -> None:
     """Refuse distances that are not those of the first sequences of a set.
 
@@ -118,16 +118,16 @@ def check_known(
     DistanceError
         The names are others, none is left, or the measure is another.
     """
-    count = len(known)
-    if known.names != list(sequences.names[:count]):
+    count = len(old_matrix)
+    if old_matrix.names != list(sequences.names[:count]):
         raise DistanceError(
             f"distances of {count:,} sequences, which are not the first {count:,} of "
             f"{sequences.source}: new sequences come last"
         )
     if count == len(sequences):
         raise DistanceError(f"{sequences.source} has no sequence that the distances have not")
-    if known.measure not in ("", measure.name):
-        raise DistanceError(f"the distances are {known.measure}, expected {measure.name}")
+    if old_matrix.measure not in ("", measure.name):
+        raise DistanceError(f"the distances are {old_matrix.measure}, expected {measure.name}")
 
 
 @overload
@@ -360,7 +360,7 @@ def _measure_grouped(
 
 
 def measure_run(
-    run: AlignmentJob, measure: Measure, known: distance_matrix.DistanceMatrix | None = None
+    run: AlignmentJob, measure: Measure, old_matrix: distance_matrix.DistanceMatrix | None = None
 ) -> DistanceMatrix | RectangularDistances:
     """Carry out a run over all pairs and keep nothing but the distances.
 
@@ -368,7 +368,7 @@ def measure_run(
     ----------
     run : AlignmentJob
         Wants at least ``measure.detail_of(problem)`` and all pairs.
-    known : DistanceMatrix, optional
+    old_matrix : DistanceMatrix, optional
         Of the first sequences of one set, whose pairs the run leaves out.
 
     Raises
@@ -395,8 +395,8 @@ def measure_run(
     if targets is not None:
         names = list(sequences.names), list(targets.names)
         return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
-    if known is not None:
-        _place_known(known, count, distances)
+    if old_matrix is not None:
+        _place_known(old_matrix, count, distances)
     return DistanceMatrix(list(sequences.names), distances, measure.name)
 
 

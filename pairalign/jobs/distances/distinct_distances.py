@@ -64,26 +64,26 @@ class DistinctRun:
     rows: _Groups
     columns: _Groups
 
-    def spread(self, found: Floats) -> Floats:
+    def spread(self, distances: Floats) -> Floats:
         """Return the distances of all pairs, of those that the job has."""
         if self.job.targets is not None:
-            by_row = found.reshape(len(self.rows.firsts), -1)
+            by_row = distances.reshape(len(self.rows.firsts), -1)
             spread = np.empty((len(self.rows.numbers), len(self.columns.numbers)), np.float32)
             for number, row in zip(self.rows.numbers, spread, strict=True):
                 np.take(by_row[number], self.columns.numbers, out=row, mode="clip")
             return spread.ravel()
         groups, count = self.rows.numbers, len(self.rows.numbers)
-        distances = np.empty(count * (count - 1) // 2, np.float32)
+        condensed = np.empty(count * (count - 1) // 2, np.float32)
         members = np.argsort(groups, kind="stable")
-        last, values = -1, found
+        last, values = -1, distances
         for index in members.tolist():
             if groups[index] != last:
                 last = int(groups[index])
-                values = self._row(found, last)
+                values = self._row(distances, last)
             start = first_place(index, count)
-            place = distances[start : start + count - 1 - index]
+            place = condensed[start : start + count - 1 - index]
             np.take(values, groups[index + 1 :], out=place, mode="clip")
-        return distances
+        return condensed
 
     def _row(self, distances: Floats, group: int) -> Floats:
         """Return the distances of a group's sequence to one of each group."""

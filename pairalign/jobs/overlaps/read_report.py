@@ -170,25 +170,25 @@ class ReadCollector:
         self._kinds = np.zeros(len(reads), np.uint8)
         self._parts: list[tuple[npt.NDArray[np.integer], ...]] = []
 
-    def add(self, found: Alignments, kinds: npt.NDArray[np.uint8]) -> None:
+    def add(self, alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> None:
         """Take in some more overlaps.
 
         Parameters
         ----------
-        found : Alignments
+        alignments : Alignments
             With spans.
         kinds : ndarray of uint8
             See `pairalign.reads.overlap_kinds.classify`.
         """
         aligned = np.flatnonzero(kinds)
-        found, kinds = found.take(aligned), kinds[aligned]
-        query_left, query_right, target_left, target_right = overhangs(found)
+        alignments, kinds = alignments.take(aligned), kinds[aligned]
+        query_left, query_right, target_left, target_right = overhangs(alignments)
         left, right = _end_of(query_left, target_left), _end_of(query_right, target_right)
-        self._parts.append(_sides(found, "target", left, right))
-        if found.strand is not None:
-            minus = found.strand < 0
+        self._parts.append(_sides(alignments, "target", left, right))
+        if alignments.strand is not None:
+            minus = alignments.strand < 0
             left, right = np.where(minus, right, left), np.where(minus, left, right)
-        self._parts.append(_sides(found, "query", left, right))
+        self._parts.append(_sides(alignments, "query", left, right))
         for kind, query, target in (
             (INTERNAL, 1, 1),
             (DOVETAIL, 2, 2),
@@ -196,8 +196,8 @@ class ReadCollector:
             (CONTAINS, 2, 3),
         ):
             which = kinds == kind
-            np.maximum.at(self._kinds, found.query[which], np.uint8(query))
-            np.maximum.at(self._kinds, found.target[which], np.uint8(target))
+            np.maximum.at(self._kinds, alignments.query[which], np.uint8(query))
+            np.maximum.at(self._kinds, alignments.target[which], np.uint8(target))
 
     def report(self) -> ReadReport:
         """Make the report of all that was added."""
@@ -226,16 +226,16 @@ class ReadCollector:
         )
 
 
-def report_reads(found: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
+def report_reads(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
     """Make the report of some overlaps.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         Of one set, with spans.
     """
-    collector = ReadCollector(found.queries)
-    collector.add(found, kinds)
+    collector = ReadCollector(alignments.queries)
+    collector.add(alignments, kinds)
     return collector.report()
 
 

@@ -97,9 +97,9 @@ class OverlapThresholds:
             return None
         return least_by_end(scoring, reads, self.min_overlap, self.min_identity)
 
-    def passed(self, found: Alignments) -> npt.NDArray[np.int64]:
+    def passed(self, alignments: Alignments) -> npt.NDArray[np.int64]:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
-        return find_overlaps(found, max(1, self.min_overlap), self.min_identity)
+        return find_overlaps(alignments, max(1, self.min_overlap), self.min_identity)
 
 
 @dataclass

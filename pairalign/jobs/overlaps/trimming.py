@@ -78,12 +78,12 @@ class Trimmed:
             output.abort()
 
 
-def trim_reads(found: Alignments, max_overhang: int) -> Trimmed:
+def trim_reads(alignments: Alignments, max_overhang: int) -> Trimmed:
     """Cut reads where a report on them has adapters and chimeras.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         All overlaps of a set, with spans.
     max_overhang : int
         See `pairalign.reads.overlap_kinds.classify`.
@@ -94,17 +94,21 @@ def trim_reads(found: Alignments, max_overhang: int) -> Trimmed:
         A read is cut at all its sudden ends; the piece in which overlaps have most residues stays,
         of equals the first.
     """
-    report = report_reads(found, classify(found, max_overhang))
-    starts, stops = good_spans(report, found)
+    report = report_reads(alignments, classify(alignments, max_overhang))
+    starts, stops = good_spans(report, alignments)
     return Trimmed(_cut(report.reads, starts, stops), starts, stops, report.reads)
 
 
-def good_spans(report: ReadReport, found: Alignments) -> tuple[Int64s, Int64s]:
+def good_spans(report: ReadReport, alignments: Alignments) -> tuple[Int64s, Int64s]:
     """Return where the good piece of each read starts and stops."""
     starts = np.zeros(len(report.reads), np.int64)
     stops = report.reads.lengths.astype(np.int64)
     sides = [
-        (getattr(found, side), found.field(f"{side}_start"), found.field(f"{side}_end"))
+        (
+            getattr(alignments, side),
+            alignments.field(f"{side}_start"),
+            alignments.field(f"{side}_end"),
+        )
         for side in ("query", "target")
     ]
     read, begin, end = (np.concatenate(parts) for parts in zip(*sides, strict=True))
@@ -126,10 +130,10 @@ def good_spans(report: ReadReport, found: Alignments) -> tuple[Int64s, Int64s]:
     return starts, stops
 
 
-def candidates_of(found: Alignments) -> Candidates:
+def candidates_of(alignments: Alignments) -> Candidates:
     """Return the pairs that overlap, on their strands, so that cut reads are aligned again."""
-    strands = np.ones(len(found), np.int8) if found.strand is None else found.strand
-    return Candidates(found.query, found.target, strands.astype(np.int8), "overlaps")
+    strands = np.ones(len(alignments), np.int8) if alignments.strand is None else alignments.strand
+    return Candidates(alignments.query, alignments.target, strands.astype(np.int8), "overlaps")
 
 
 def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:

@@ -80,14 +80,14 @@ class ChosenPairs:
         self.dropped = 0
         self._floors = np.full(self._nodes, -np.inf)
 
-    def add(self, found: Alignments, values: Doubles | None = None) -> None:
+    def add(self, alignments: Alignments, values: Doubles | None = None) -> None:
         """Take in some alignments; `values`: what they are ranked by, where it is known."""
-        values = self._rank(found) if values is None else values
-        useful = values >= np.minimum(*(self._floors[ends] for ends in self._ends(found)))
-        self.dropped += len(found) - int(useful.sum())
-        if found.has_stats:
-            useful &= found.columns > 0
-        self._parts.append(found.take(useful))
+        values = self._rank(alignments) if values is None else values
+        useful = values >= np.minimum(*(self._floors[ends] for ends in self._ends(alignments)))
+        self.dropped += len(alignments) - int(useful.sum())
+        if alignments.has_stats:
+            useful &= alignments.columns > 0
+        self._parts.append(alignments.take(useful))
         self._held += len(self._parts[-1])
         if self._held > 1.25 * self._each * self._nodes:
             self._prune()

@@ -69,18 +69,19 @@ class TriangleCollector:
         self._values = np.full(number_of_pairs(len(sequences)), np.nan, np.float32)
         self._measure = "identity"
 
-    def add(self, found: Alignments) -> None:
+    def add(self, alignments: Alignments) -> None:
         """Take in some pairs; of several alignments of a pair the first counts."""
-        first = np.ones(len(found), np.bool_)
-        same = (found.query[1:] == found.query[:-1]) & (found.target[1:] == found.target[:-1])
+        first = np.ones(len(alignments), np.bool_)
+        query, target = alignments.query, alignments.target
+        same = (query[1:] == query[:-1]) & (target[1:] == target[:-1])
         first[1:] = ~same
         if not first.all():
-            found = found.take(first)
-        if found.has_stats:
-            values = np.nan_to_num(found.identity)
+            alignments = alignments.take(first)
+        if alignments.has_stats:
+            values = np.nan_to_num(alignments.identity)
         else:
-            values, self._measure = found.score.astype(np.float64), "score"
-        ends = found.query, found.target
+            values, self._measure = alignments.score.astype(np.float64), "score"
+        ends = alignments.query, alignments.target
         place_in_triangle(*ends, values, len(self._sequences), self._values)
 
     def heat_map(self) -> HeatMap | None:

@@ -95,16 +95,16 @@ def page_data(
     }
 
 
-def merged_cigars(found: Alignments) -> list[str]:
+def merged_cigars(alignments: Alignments) -> list[str]:
     """Return the CIGARs as texts with the operations M, I and D.
 
     Parameters
     ----------
-    found : Alignments
+    alignments : Alignments
         With CIGARs.
     """
-    assert found.cigar is not None
-    runs, starts, bounds = _merged(found)
+    assert alignments.cigar is not None
+    runs, starts, bounds = _merged(alignments)
     lengths = np.add.reduceat(runs >> 4, starts).tolist() if len(starts) else []
     kinds = [_NAMES[int(op)] for op in _plain(runs[starts] & 15)]
     texts = [f"{length}{kind}" for length, kind in zip(lengths, kinds, strict=True)]

@@ -137,20 +137,20 @@ class ReportCollector:
         else:
             self._triangle = TriangleCollector(self.queries)
 
-    def add(self, found: Alignments) -> None:
+    def add(self, alignments: Alignments) -> None:
         """Take in some more of the run's results."""
-        if not len(found):
+        if not len(alignments):
             return
         if self.queries is self.targets:  # hits of queries may come from both sequences
-            found = exchange(found, found.query > found.target)
-        self.pairs += len(found)
+            alignments = exchange(alignments, alignments.query > alignments.target)
+        self.pairs += len(alignments)
         logs = None  # which cost more than all else
         if self.significance is not None:
-            logs = self.significance.log_evalues(found)
-        self._count(found, logs)
+            logs = self.significance.log_evalues(alignments)
+        self._count(alignments, logs)
         if self._triangle is not None:
-            self._triangle.add(found)
-        self._choose(found, logs)
+            self._triangle.add(alignments)
+        self._choose(alignments, logs)
 
     def histograms(self) -> list[Histogram]:
         """Return the histograms of what is known of the pairs, and of lengths."""
@@ -264,10 +264,10 @@ class DistanceCollector(ReportCollector):
                 query=pairs[0], target=pairs[1], raw_score=scores,
             ))  # fmt: skip
 
-    def distances_of(self, found: Alignments) -> npt.NDArray[np.float32]:
+    def distances_of(self, alignments: Alignments) -> npt.NDArray[np.float32]:
         """Return the distances of some pairs, float32 of shape (n,)."""
         count = len(self.matrix)
-        row, column = found.query.astype(np.int64), found.target.astype(np.int64)
+        row, column = alignments.query.astype(np.int64), alignments.target.astype(np.int64)
         row, column = np.minimum(row, column), np.maximum(row, column)
         places = row * count - row * (row + 1) // 2 + column - row - 1
         distances: npt.NDArray[np.float32] = self.matrix.condensed[places]

@@ -50,14 +50,14 @@ class AddedHitsJob(HitsJob):
     numbers: Int64s = field(init=False)
 
     @classmethod
-    def of(cls, job: HitsJob, known: KnownHits) -> AddedHitsJob:
+    def of(cls, job: HitsJob, hits: KnownHits) -> AddedHitsJob:
         """Return the job that does what is left of one whose earlier hits are known."""
         kept = {
             attribute.name: getattr(job, attribute.name)
             for attribute in fields(HitsJob)
             if attribute.init
         }
-        return cls(**kept, known=known)
+        return cls(**kept, known=hits)
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         best.add(self.known.query, self.known.target, self.known.raw_score)

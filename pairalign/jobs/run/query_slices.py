@@ -47,14 +47,14 @@ def job_of_sets(
     )
 
 
-def in_whole(found: Alignments, problem: Problem) -> Alignments:
+def in_whole(alignments: Alignments, problem: Problem) -> Alignments:
     """Return results of blocks as those of the whole sets."""
     return replace(
-        found,
+        alignments,
         queries=problem.queries,
         targets=problem.others,
-        query=indices_in_whole(found.queries)[found.query],
-        target=indices_in_whole(found.targets)[found.target],
+        query=indices_in_whole(alignments.queries)[alignments.query],
+        target=indices_in_whole(alignments.targets)[alignments.target],
     )
 
 

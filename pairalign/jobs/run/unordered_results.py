@@ -27,14 +27,14 @@ class Consumers:
         self._idle = threading.Semaphore(_USERS)
         self._error: BaseException | None = None
 
-    def take(self, found: Alignments) -> None:
+    def take(self, alignments: Alignments) -> None:
         """Use some results soon; raises what using others has raised."""
         self._idle.acquire()
         if self._error is not None:
             self._idle.release()
             raise self._error
         try:
-            self._pool.submit(self._work, found)
+            self._pool.submit(self._work, alignments)
         except BaseException:  # no thread, or no memory
             self._idle.release()
             raise

@@ -362,10 +362,10 @@ class Optima:
         self._scoring = scoring
         self._resources = resources
 
-    def compare(self, held: Sequence[Checked]) -> list[Checked]:
+    def compare(self, pieces: Sequence[Checked]) -> list[Checked]:
         """Return what was found with the optima of records whose alignments are legal."""
-        records = np.concatenate([piece.found.records for piece in held])
-        findings = np.concatenate([piece.findings for piece in held])
+        records = np.concatenate([piece.found.records for piece in pieces])
+        findings = np.concatenate([piece.findings for piece in pieces])
         sound = findings["faults"] & np.uint64(_OF_ALIGNMENT) == 0
         optima = np.full(len(records), UNSAID, np.int64)
         for turned in (False, True):
@@ -378,10 +378,10 @@ class Optima:
         )
         self._mark_impossible(findings, scores, optima, below)
         self._mark_ties(records, findings, scores, below)
-        ends = np.cumsum([0, *(len(piece.found) for piece in held)])
+        ends = np.cumsum([0, *(len(piece.found) for piece in pieces)])
         return [
             replace(piece, findings=findings[part], optima=optima[part], below=below[part])
-            for piece, part in zip(held, map(slice, ends[:-1], ends[1:]), strict=True)
+            for piece, part in zip(pieces, map(slice, ends[:-1], ends[1:]), strict=True)
         ]
 
     def _mark_impossible(
