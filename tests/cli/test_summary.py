@@ -20,11 +20,11 @@ READS = {
 COMMANDS = {
     "align": (["in.fa", "-o", "out.tsv"], {"pairs": 3, "kept": 3}),
     "distance": (["in.fa", "-o", "out.phy"], {"pairs": 3, "measure": "identity-aligned"}),
-    "tree": (["in.fa", "-o", "out.nwk"], {"method": "upgma", "measure": "score"}),
+    "tree": (["in.fa", "-o", "out.nwk"], {"method": "upgma", "measure": "identity-aligned"}),
     "cluster": (["in.fa", "--min-identity", "0.9", "-o", "out.uc"], {"clusters": 2, "largest": 2}),
     "split": (["in.fa", "--min-identity", "0.9", "--folds", "2", "-o", "out.csv"], {"removed": 0}),
     "msa": (["in.fa", "-o", "out.afa"], {}),
-    "posterior": (["in.fa", "-o", "out.npz"], {"pairs": 3, "threshold": 0.01}),
+    "posterior": (["in.fa", "-o", "out.npz"], {"pairs": 3, "threshold": 0.05}),
     "overlap": (["reads.fa", "-o", "out.paf", "--min-overlap", "20"], {"overlaps": 1}),
     "verify": (["given.paf", "in.fa", "-o", "out.tsv"], {"records": 3, "legal": 3, "faults": {}}),
     "audit": (["given.uc", "in.fa", "--min-identity", "0.9", "-o", "out.csv"], {"groups": 2}),

@@ -244,7 +244,8 @@ class _Schedule:
 
 
 def _explain(engine: Engine, window: Window, error: BaseException) -> BaseException:
-    if isinstance(error, (PairalignError, KeyboardInterrupt, SystemExit, InterruptedError)):
+    as_it_is = (PairalignError, MemoryError, KeyboardInterrupt, SystemExit, InterruptedError)
+    if isinstance(error, as_it_is):
         return error
     explained = DeviceError(
         f"{engine.name} failed in window {window.index} (rows {window.row_start}-"
