@@ -79,10 +79,15 @@ def _check(request: MsaOptions, format: str, sequences: SequenceSet) -> None:
     check_msa_names(sequences, format)
     if request.tree_out is not None:
         _check_tree(sequences)
-    if request.report is not None:
-        from pairalign.cli.msa_report import check_rows
+    if request.report is not None and not request.keep_homologs:
+        _check_report(sequences)
 
-        check_rows(sequences)
+
+def _check_report(sequences: SequenceSet) -> None:
+    """Refuse a report of too few sequences, or too many."""
+    from pairalign.cli.msa_report import check_rows
+
+    check_rows(sequences)
 
 
 def _check_tree(sequences: SequenceSet) -> None:
@@ -146,6 +151,8 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
         homologs = homologs_by_family[""]
         if request.keep_homologs and request.tree_out is not None:
             _check_tree(homologs.after(sequences))
+        if request.keep_homologs and request.report is not None:
+            _check_report(homologs.after(sequences))
         decided |= {"homologs": homologs.sequences, "keep_homologs": request.keep_homologs}
         how |= {"homologs": homologs, "keep_homologs": request.keep_homologs}
     tree = None if request.tree_in is None else read_newick(request.tree_in, sequences.names)

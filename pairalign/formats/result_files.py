@@ -13,6 +13,7 @@ from pairalign.base.choices import (
     TABLE_ENDINGS,
     TREE_SUFFIXES,
 )
+from pairalign.base.error_types import UsageError
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.interaction_tables import write_interactions
@@ -32,7 +33,10 @@ def write_tree(
     tree: GuideTree, path: Path, format: str | None = None, program: str | None = None
 ) -> None:
     """Write a tree; see `GuideTree.write`."""
-    text = tree_text(tree, choose_format(path, format, TREE_SUFFIXES, "trees"), program)
+    chosen = choose_format(path, format, TREE_SUFFIXES, "trees")
+    if program is not None and chosen not in ("newick", program):
+        raise UsageError(f"a tree for {program} is not written as {chosen}")
+    text = tree_text(tree, chosen, program)
     with open_output(path) as output:
         output.write(text)
 

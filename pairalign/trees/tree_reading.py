@@ -61,6 +61,8 @@ def read_newick(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree
 
 
 def _parse(text: str, source: str) -> Clade:
+    if text.lstrip()[:6].upper() == "#NEXUS":
+        raise FormatError(f"{source}: NEXUS, expected one tree in Newick format")
     check_biopython(f"{source}: a tree that is read")
     from Bio.Phylo import NewickIO
 

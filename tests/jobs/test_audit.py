@@ -350,3 +350,9 @@ def test_what_python_has_is_audited() -> None:
     with pytest.raises(pairalign.errors.UsageError, match="read_as='folds'"):
         pairalign.audit({"a": "x", "b": "y", "c": "z"}, LEAK, device="cpu")
     assert len(pairalign.audit(LEAK, LEAK, min_identity=0.9, device="cpu")) == 5  # train and test
+
+
+def test_the_identity_of_pairs_that_need_no_threshold_is_counted() -> None:
+    folds = {"a": 0, "b": 1, "c": 1}
+    options = {"min_identity": 0, "identity_of": "internal", "device": "cpu"}
+    assert len(pairalign.audit(folds, LEAK, **options)) == 2

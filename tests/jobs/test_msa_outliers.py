@@ -192,3 +192,14 @@ def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
     assert not first.unlike
     added = pairalign.msa(add={"u0": texts["u0"]}, to=first, confidence=False)
     assert [name for name, _ in added.named_unlike] == ["u0"]
+
+
+@pytest.mark.parametrize("letters", ["XXXX XXXX", "XXXXXX XXXX", "NNNNNN NNNN NNNNN"])
+def test_what_has_no_residue_that_is_known_is_aligned(letters: str) -> None:
+    family = {f"s{k}": text for k, text in enumerate(letters.split())}
+    alignment = pairalign.msa(family, alphabet="dna" if "N" in letters else "protein")
+    assert len(alignment) == len(family)
+    assert alignment.elsewhere == ()
+    assert all(np.isfinite(one.evalue) for one in alignment.unlike)
+    aligned = pairalign.align(family, mode="local", alphabet="dna" if "N" in letters else "protein")
+    assert len(aligned) == len(family) * (len(family) - 1) // 2

@@ -72,7 +72,7 @@ def memberships_of(
     return [
         Membership(str(name), str(fold), None, number)
         for number, (name, fold) in enumerate(groups.items(), 1)
-        if fold is not None and fold != ""
+        if fold is not None and fold != "" and fold == fold  # NaN is missing as well
     ]
 
 

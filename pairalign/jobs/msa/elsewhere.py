@@ -18,6 +18,7 @@ from pairalign.alignments.multiple import Elsewhere
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.declaration import make
+from pairalign.base.error_types import ScoringError
 from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.msa.outliers import MOST_EVALUE, drawn_members, local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
@@ -44,6 +45,8 @@ def find_elsewhere(
     resources : Resources
         They change nothing.
     """
+    if len(sequences) < 2:
+        return ()
     others = drawn_members(sequences, 0)[:_COMPARED]
     problem = Problem(sequences, subset(sequences, others), local_scoring(sequences.alphabet))
     options = {"mode": "local", "max_hits": 2, "max_evalue": MOST_EVALUE}
@@ -51,7 +54,11 @@ def find_elsewhere(
     run = RunRequest(resources=replace(resources, progress=False))
     seen: set[int] = set()
     pairs: dict[frozenset[int], Elsewhere] = {}
-    for hits in plan_alignment(request, problem, run).job:
+    try:
+        job = plan_alignment(request, problem, run).job
+    except ScoringError:  # X or N alone: no pair has an E-value
+        return ()
+    for hits in job:
         for number, (query, target) in enumerate(_ends(hits)):
             other = int(others[target])
             if other == query or query in seen:  # itself is the best hit, where it was drawn

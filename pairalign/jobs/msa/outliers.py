@@ -68,6 +68,9 @@ def find_unlike(
         least[left] = np.minimum(least[left], values)
         left = left[least[left] > math.log(MOST_EVALUE)]
         start, stop = stop, 2 * stop
+    # No alignment is worse than one of score 0.
+    most = np.log(float(sequences.total_residues) * np.maximum(sequences.lengths, 1))
+    least = np.minimum(least, most)
     return tuple(Unlike(index, math.exp(least[index])) for index in left.tolist())
 
 
@@ -103,9 +106,10 @@ def log_evalues(
     request = make(AlignRequest, {"mode": "local", "db_size": sequences.total_residues})
     silent = replace(resources, progress=False)
     run = RunRequest(detail=Detail.SCORE, statistics=True, resources=silent)
-    significance = find_statistics(request, problem, run).significance
-    assert significance is not None
     least = np.full(len(indices), math.inf)
+    significance = find_statistics(request, problem, run).significance
+    if significance is None:  # X or N alone: no pair has an E-value
+        return least
     for part in plan_alignment(make(AlignRequest, {"mode": "local"}), problem, run).job:
         is_other = indices[part.query] != others[part.target]
         logs = np.where(is_other, significance.log_evalues(part), math.inf)

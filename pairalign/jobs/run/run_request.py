@@ -324,7 +324,12 @@ def find_statistics(
     if request.by_composition and (gumbel or find_gumbel(scoring)) is not None:
         from pairalign.statistics.usual import pair_composition
 
-        composition = pair_composition(scoring, *sets, gumbel)
+        try:
+            composition = pair_composition(scoring, *sets, gumbel)
+        except ScoringError as error:  # X or N alone
+            if are_needed:
+                raise
+            return Statistics(reason=str(error) if run.statistics else None)
     mask = request.mask if request.is_masked else MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
     significance = find_significance(

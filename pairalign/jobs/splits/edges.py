@@ -140,7 +140,8 @@ def find_pairs(
     if everything:
         pair_thresholds = PairThresholds()
     kept = None if everything else evalues
-    detail = max(Detail.STATS, thresholds.detail(problem.scoring.mode))
+    mode = problem.scoring.mode
+    detail = max(thresholds.detail(mode), thresholds.detail_of_identity(mode))
     job = AlignmentJob(
         problem.queries,
         problem.targets,
