@@ -117,10 +117,7 @@ def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:
         return
     said = [f"{cut_name(name)} {describe_unlike(evalue)}" for name, evalue in found[:_MOST_SAID]]
     facts = [{"name": name, "evalue": float(f"{evalue:.4g}")} for name, evalue in found]
-    lines.add("outliers", said[0], outliers=facts)
-    lines.rows += [("", text) for text in said[1:]]
-    if len(found) > _MOST_SAID:
-        lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))
+    _add_some(lines, "outliers", said, facts)
 
 
 def add_elsewhere(lines: Lines, found: Sequence[dict[str, Any]]) -> None:
@@ -133,10 +130,15 @@ def add_elsewhere(lines: Lines, found: Sequence[dict[str, Any]]) -> None:
         "column"
         for pair in found[:_MOST_SAID]
     ]
-    lines.add("elsewhere", said[0], elsewhere=list(found))
+    _add_some(lines, "elsewhere", said, list(found))
+
+
+def _add_some(lines: Lines, title: str, said: list[str], facts: list[dict[str, Any]]) -> None:
+    """Say the first of some facts, a line each, and how many more there are."""
+    lines.add(title, said[0], **{title: facts})
     lines.rows += [("", text) for text in said[1:]]
-    if len(found) > _MOST_SAID:
-        lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))
+    if len(facts) > len(said):
+        lines.rows.append(("", f"{len(facts) - len(said):,} more"))
 
 
 def add_strands(lines: Lines, families: Iterable[Orientation | MultipleAlignment]) -> None:

@@ -13,6 +13,7 @@ G. M. Landau, U. Vishkin: Fast parallel and serial approximate string matching. 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import Structure, c_void_p
 from dataclasses import dataclass
 
@@ -104,9 +105,7 @@ class Representatives:
         CapacityError
             Out of memory.
         """
-        rows = np.ascontiguousarray(rows, np.int32)
-        if library.pairalign_add_rows(self._handle, len(rows), rows.ctypes.data):
-            raise CapacityError(_NO_MEMORY)
+        self._change(library.pairalign_add_rows, rows)
 
     def drop(self, rows: Int32s) -> None:
         """Take rows out, ascending, that were put in last.
@@ -116,8 +115,11 @@ class Representatives:
         CapacityError
             Out of memory.
         """
+        self._change(library.pairalign_drop_rows, rows)
+
+    def _change(self, change: Callable[..., int], rows: Int32s) -> None:
         rows = np.ascontiguousarray(rows, np.int32)
-        if library.pairalign_drop_rows(self._handle, len(rows), rows.ctypes.data):
+        if change(self._handle, len(rows), rows.ctypes.data):
             raise CapacityError(_NO_MEMORY)
 
     def find(

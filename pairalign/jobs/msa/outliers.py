@@ -56,7 +56,8 @@ def find_unlike(
     """
     compared = drawn_members(sequences, old)
     left, scores = np.arange(old, len(sequences)), _SCORES * len(sequences)
-    least = np.full(len(sequences), math.inf)
+    # No alignment is worse than one of score 0.
+    least = np.log(float(sequences.total_residues) * np.maximum(sequences.lengths, 1))
     start, stop = 0, _FIRST
     while start < len(compared) and len(left):
         if len(compared) > _MOST_OF_ALL:
@@ -68,9 +69,6 @@ def find_unlike(
         least[left] = np.minimum(least[left], values)
         left = left[least[left] > math.log(MOST_EVALUE)]
         start, stop = stop, 2 * stop
-    # No alignment is worse than one of score 0.
-    most = np.log(float(sequences.total_residues) * np.maximum(sequences.lengths, 1))
-    least = np.minimum(least, most)
     return tuple(Unlike(index, math.exp(least[index])) for index in left.tolist())
 
 

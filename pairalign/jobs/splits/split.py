@@ -181,19 +181,22 @@ def _most(category: int, share: Fraction, tolerance: Fraction) -> float:
 
 def _leakage_of(pairs: Pairs, folds: Int32s) -> Leakage:
     """Return how similar pairs in folds are, and those across folds."""
+    inside, across = _in_folds(pairs, folds)
+    leakage = Leakage()
+    leakage.add(pairs.identity[inside], across[inside])
+    return leakage
+
+
+def _in_folds(pairs: Pairs, folds: Int32s) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return which pairs have both sequences in folds, and which of these in two."""
     query_folds, target_folds = folds[pairs.query], folds[pairs.target]
     inside = (query_folds >= 0) & (target_folds >= 0)
-    leakage = Leakage()
-    leakage.add(pairs.identity[inside], (query_folds != target_folds)[inside])
-    return leakage
+    return inside, inside & (query_folds != target_folds)
 
 
 def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
     """Return each sequence's most similar one in another fold, and its identity."""
-    query_folds, target_folds = folds[pairs.query], folds[pairs.target]
-    across = np.flatnonzero(
-        (query_folds != target_folds) & (query_folds >= 0) & (target_folds >= 0)
-    )
+    across = np.flatnonzero(_in_folds(pairs, folds)[1])
     ends = np.concatenate([pairs.query[across], pairs.target[across]])
     others = np.concatenate([pairs.target[across], pairs.query[across]])
     values = np.tile(pairs.identity[across], 2)
