@@ -184,28 +184,8 @@ def with_pairs(
     others : SparsePosteriors
         The entries of these pairs.
     """
-    counts = np.diff(posteriors.offsets)
-    assert not counts[places].any()
-    counts[places] = np.diff(others.offsets)
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    at = [0, *posteriors.offsets[places].tolist(), len(posteriors.rows)]
-    of_others = others.offsets.tolist()
-
-    def filled(name: str) -> npt.NDArray[Any]:
-        before, added = getattr(posteriors, name), getattr(others, name)
-        pieces = [before[at[0] : at[1]]]
-        for k in range(len(places)):
-            pieces += [added[of_others[k] : of_others[k + 1]], before[at[k + 1] : at[k + 2]]]
-        return np.concatenate(pieces)
-
-    arithmetic = posteriors.arithmetic.copy()
-    arithmetic[places] = others.arithmetic
-    return SparsePosteriors(
-        posteriors.queries,
-        posteriors.targets,
-        offsets,
-        filled("rows"),
-        filled("columns"),
-        filled("values"),
-        arithmetic,
-    )
+    assert not np.diff(posteriors.offsets)[places].any()
+    sources = np.arange(len(posteriors))
+    sources[places] = len(posteriors) + np.arange(len(others))
+    both = join_posteriors([posteriors, others])
+    return pairs_at(both, sources, posteriors.queries, posteriors.targets)

@@ -16,11 +16,9 @@ from pairalign.alignments.posteriors import SparsePosteriors, part_of
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine, thread_bytes
-from pairalign.engines.cut_posteriors import CutPosteriors, is_ever_cut
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.posterior_computer import PosteriorComputer
-from pairalign.engines.posterior_copies import with_copies_once
-from pairalign.engines.turned_posteriors import with_long_turned
+from pairalign.engines.regrouped_posteriors import is_ever_cut, regrouped
 from pairalign.scoring.posterior_models import posterior_model
 
 if TYPE_CHECKING:
@@ -101,13 +99,12 @@ def open_posterior_engine(
     """
     model = posterior_model(sequences.alphabet, match_states=match_states)
     engine = _open(device, sequences, model, threshold, threads, memory_bytes, cells, calls)
-    engine = with_long_turned(engine, sequences, model)
-    if match_states == 1 and is_ever_cut(sequences):
-        more = max(threads, part_threads or 0)
-        host = PosteriorEngine(sequences, model, threshold=threshold, threads=more)
-        longest = np.sort(sequences.lengths)[-2:].tolist()
-        engine = CutPosteriors(engine, host, sequences, threads * thread_bytes(*longest))
-    return with_copies_once(engine, sequences)
+    if match_states != 1 or not is_ever_cut(sequences):
+        return regrouped(engine, sequences, model)
+    more = max(threads, part_threads or 0)
+    host = PosteriorEngine(sequences, model, threshold=threshold, threads=more)
+    longest = np.sort(sequences.lengths)[-2:].tolist()
+    return regrouped(engine, sequences, model, host, threads * thread_bytes(*longest))
 
 
 def _open(

@@ -6,8 +6,13 @@ import pytest
 import pairalign
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.engines.cut_posteriors import LEAST_LENGTH, CutPosteriors, is_ever_cut
 from pairalign.engines.posterior_engines import open_posterior_engine
+from pairalign.engines.regrouped_posteriors import (
+    LEAST_LENGTH,
+    RegroupedPosteriors,
+    is_ever_cut,
+    regrouped,
+)
 from pairalign.scoring.posterior_models import posterior_model
 
 
@@ -55,6 +60,10 @@ def _engine(sequences, **more):
     return PosteriorEngine(sequences, model, **more)
 
 
+def _cutting(engine, host, sequences, memory_bytes=None):
+    return regrouped(engine, sequences, posterior_model(sequences.alphabet), host, memory_bytes)
+
+
 def _dense(found, pair, shape):
     table = np.zeros(shape)
     own = slice(found.offsets[pair], found.offsets[pair + 1])
@@ -68,7 +77,7 @@ def test_parts_have_the_posteriors_of_the_pair(x, y, is_cut):
     pair = np.zeros(1, np.int32), np.ones(1, np.int32)
     whole = _engine(sequences).compute(*pair)
     opened = open_posterior_engine("cpu", sequences, threads=1, memory_bytes=1 << 30, cells=1)
-    assert isinstance(opened, CutPosteriors) == is_ever_cut(sequences) or x == y
+    assert isinstance(opened, RegroupedPosteriors) == is_ever_cut(sequences) or x == y
     found = opened.compute(*pair)
     shape = len(x), len(y)
     apart = np.abs(_dense(found, 0, shape) - _dense(whole, 0, shape))
@@ -88,7 +97,7 @@ def test_pairs_do_not_depend_on_others_nor_on_instruction_sets():
     parts = []
     for used in instruction_sets()[:: len(instruction_sets()) - 1 or 1]:
         host = _engine(sequences, instruction_set=used)
-        engine = CutPosteriors(host, host, sequences)
+        engine = _cutting(host, host, sequences)
         together = engine.compute(queries, targets)
         alone = [
             engine.compute(queries[k : k + 1], targets[k : k + 1]) for k in range(len(queries))
@@ -103,9 +112,9 @@ def test_pairs_do_not_depend_on_others_nor_on_instruction_sets():
 def test_a_pair_whose_cuts_are_unsure_is_computed_as_a_whole(monkeypatch):
     sequences = pairalign.SequenceSet.from_strings([GENE, TWIN], alphabet="dna")
     host = _engine(sequences)
-    monkeypatch.setattr("pairalign.engines.cut_posteriors._SURE", 1 << 16)
+    monkeypatch.setattr("pairalign.engines.regrouped_posteriors._SURE", 1 << 16)
     pair = np.zeros(1, np.int32), np.ones(1, np.int32)
-    found = CutPosteriors(host, host, sequences).compute(*pair)
+    found = _cutting(host, host, sequences).compute(*pair)
     assert np.array_equal(found.values, host.compute(*pair).values)
 
 
@@ -136,10 +145,8 @@ def test_parts_beside_an_unsure_cut_are_merged_and_the_others_stay(other, sure, 
     assert 0 < (places < 0).sum() < len(places)
     assert (left["x_core"][0], left["x_core_end"][-1]) == (0, len(LONG))
     assert (left["x_core"][1:] >= left["x_core_end"][:-1]).all()
-    monkeypatch.setattr("pairalign.engines.cut_posteriors._SURE", sure)
-    found = CutPosteriors(_Nothing(), host, sequences).compute(
-        *pair
-    )  # nothing is left for an engine
+    monkeypatch.setattr("pairalign.engines.regrouped_posteriors._SURE", sure)
+    found = _cutting(_Nothing(), host, sequences).compute(*pair)  # nothing is left for an engine
     shape = len(LONG), len(other)
     apart = _dense(found, 0, shape) - _dense(host.compute(*pair), 0, shape)
     assert np.abs(apart).max() < 0.01
@@ -158,7 +165,7 @@ def test_threads_for_parts_are_those_that_the_memory_of_whole_pairs_lets_fit(mon
     found = engine.compute(np.zeros(1, np.int32), np.ones(1, np.int32))
     assert taken == [3]
     host = _engine(sequences, threads=3)
-    alone = CutPosteriors(host, host, sequences, 1).compute(found.queries, found.targets)
+    alone = _cutting(host, host, sequences, 1).compute(found.queries, found.targets)
     assert taken == [3, 1]
     assert np.array_equal(alone.values, found.values)
 
