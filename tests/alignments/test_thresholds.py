@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from identity_words import identity_in_words
 from relatives import COSTS, LETTERS, change, relatives
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
@@ -26,7 +27,7 @@ from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import align
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.jobs.stages.threshold_engine import skip_pairs
+from pairalign.jobs.stages.threshold_engine import Requirement, skip_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.requests.resources import Resources
@@ -351,7 +352,8 @@ def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, sh
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     scoring, wanted = make_scoring("dna"), make_pair_thresholds("90%")
     engine = OnGpu(queries, scoring)
-    (wrapped,), steps, _ = skip_pairs([engine], (queries, None), scoring, wanted, None, 1)
+    requirement = Requirement(Problem(queries, None, scoring), wanted)
+    (wrapped,), steps, _ = skip_pairs([engine], requirement)
     found = wrapped.align(Window(0, 0, 40, 0, 40, True), Want())
     assert abs(steps.sharing / steps.pairs - share) < 0.05
     assert_equal(found, align(queries, scoring=scoring, min_identity="90%", device="cpu"))

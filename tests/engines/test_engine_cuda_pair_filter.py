@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import COSTS, LETTERS, change, relatives
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
@@ -312,7 +313,9 @@ def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(devic
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
     engine = CudaEngine(device, queries, None, scoring)
-    arguments = ((queries, None), scoring, PairThresholds(), 180, 1)
-    engines, steps, _ = threshold_engine.skip_where_it_pays([engine], *arguments)
+    requirement = threshold_engine.Requirement(
+        Problem(queries, None, scoring), PairThresholds(), min_raw_score=180
+    )
+    engines, steps, _ = threshold_engine.skip_where_it_pays([engine], requirement)
     assert (engines, steps) == ([engine], None)
     engine.close()

@@ -23,7 +23,7 @@ from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
-from pairalign.jobs.run.procedure import PlainProcedure, Procedure
+from pairalign.jobs.run.procedure import PlainProcedure, Procedure, requirement_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.slabs import (
     expected_bytes,
@@ -173,10 +173,11 @@ class AlignmentJob:
         are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
         if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
             return planned.shard(shard)
-        from pairalign.jobs.run.work_sample import Requirement, WorkSample
+        from pairalign.jobs.run.work_sample import WorkSample
 
         sample = WorkSample(self.problem, self.window, shard[1])
-        density = sample.density(sample.filter(Requirement.of(self))) if sample.is_little else None
+        is_little = sample.is_little
+        density = sample.density(sample.filter(requirement_of(self))) if is_little else None
         return planned.shard(shard, density)
 
     def leave(self) -> dict[str, Any]:

@@ -19,9 +19,10 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.formats import open_writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.procedure import requirement_of
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, confidence_of
-from pairalign.jobs.run.work_sample import Left, Requirement, WorkSample
+from pairalign.jobs.run.work_sample import Left, WorkSample
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 
@@ -119,7 +120,7 @@ def _filter_sample(job: AlignmentJob) -> Left | None:
     if not chooses or job.pair_list is not None or job.only is not None:
         return None
     sample = WorkSample(job.problem, job.window)
-    return sample.filter(Requirement.of(job)) if sample.is_little else None
+    return sample.filter(requirement_of(job)) if sample.is_little else None
 
 
 def _tried(left: Left, listed: PairList) -> int:

@@ -13,9 +13,10 @@ from pairalign.pairs.windows import Window
 _MOST_OF_A_PAIR = 2**20
 
 if TYPE_CHECKING:
+    from pairalign.alignments.problem import Problem
     from pairalign.alignments.thresholds import PairThresholds
     from pairalign.engines.cpu.seed_index import SeedIndex
-    from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.jobs.stages.threshold_engine import Requirement, Steps
     from pairalign.pairs.demand import Demand
     from pairalign.pairs.lists import PairList
     from pairalign.pairs.want import Want
@@ -40,6 +41,11 @@ class PlannedJob(Protocol):
     pair_list: PairList | None
     only: tuple[int, int] | None
     strand: str
+
+    @property
+    def problem(self) -> Problem:
+        """What is aligned with what."""
+        ...
 
     @property
     def pairs(self) -> int:
@@ -104,6 +110,21 @@ class Procedure(Protocol):
         ...
 
 
+def requirement_of(job: PlannedJob) -> Requirement:
+    """Return what the pairs of a job must reach."""
+    from pairalign.jobs.stages.threshold_engine import Requirement
+
+    return Requirement(
+        job.problem,
+        job.pair_thresholds,
+        job.want.min_raw_score,
+        job.threads,
+        both_strands=job.strand == STRANDS[1],
+        are_all=job.pair_list is None and job.only is None,
+        demand=job.demand,
+    )
+
+
 class PlainProcedure:
     """Strands, E-values and thresholds, as the fields of the job say."""
 
@@ -133,8 +154,8 @@ class PlainProcedure:
         self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Wrap engines in the stages that the job asks for."""
-        sets, both_strands = (job.queries, job.targets), job.strand == STRANDS[1]
-        if both_strands:
+        sets = job.queries, job.targets
+        if job.strand == STRANDS[1]:
             from pairalign.jobs.stages.strand_engine import StrandEngine
 
             engines = [StrandEngine(engine) for engine in engines]
@@ -146,17 +167,7 @@ class PlainProcedure:
         if self.chooses(job):
             from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
 
-            engines, steps, self.index = skip_where_it_pays(
-                engines,
-                sets,
-                job.scoring,
-                job.pair_thresholds,
-                job.want.min_raw_score,
-                job.threads,
-                job.demand,
-                both_strands=both_strands,
-                are_all=job.pair_list is None and job.only is None,
-            )
+            engines, steps, self.index = skip_where_it_pays(engines, requirement_of(job))
         engines = self._give_more(engines, job)
         if self.index is not None:
             from pairalign.jobs.run.seeded_slabs import join_results
@@ -199,8 +210,8 @@ class SuboptimalProcedure(PlainProcedure):
     def _give_more(self, engines: Sequence[Engine], job: PlannedJob) -> Sequence[Engine]:
         from pairalign.jobs.stages.hsps_engine import add_suboptimal
 
-        sets, kept = (job.queries, job.targets), (job.pair_thresholds, job.evalue_filter)
-        return add_suboptimal(engines, self.most_of_pair, sets, job.scoring, kept, job.threads)
+        kept = job.pair_thresholds, job.evalue_filter
+        return add_suboptimal(engines, self.most_of_pair, job.problem, kept, job.threads)
 
 
 class AccuracyProcedure(PlainProcedure):
@@ -227,7 +238,7 @@ class AccuracyProcedure(PlainProcedure):
 
         posteriors = PairPosteriors(
             job.queries,
-            job.queries if job.targets is None else job.targets,
+            job.problem.others,
             device=self._device,
             threads=job.threads,
             memory_bytes=job.memory_bytes,
@@ -235,5 +246,4 @@ class AccuracyProcedure(PlainProcedure):
         )
         for engine in engines[1:]:
             engine.close()
-        sets = job.queries, job.targets, job.scoring
-        return [AccuracyEngine(engines[0], posteriors, *sets, job.pair_thresholds)], None
+        return [AccuracyEngine(engines[0], posteriors, job.problem, job.pair_thresholds)], None

@@ -7,7 +7,7 @@ exact integers: shards are cut by it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.blocks import Density
-from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window, count_cells
@@ -28,6 +25,7 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.filter_choice import AnyFilter
+    from pairalign.jobs.stages.threshold_engine import Requirement
 
 _GROUPS = 48
 """Of window rows, and of window columns, at most."""
@@ -72,26 +70,6 @@ SEED_COSTS = FilterCosts(60, 200, 40_000, 24)
 """Of a core that may have an index of seeds: with one, a pair takes next to nothing."""
 
 _ONE = 1 << 16  # the factor of a window whose pairs are all scored
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """What pairs must reach."""
-
-    thresholds: PairThresholds
-    min_raw_score: int | None
-    both_strands: bool
-    threads: int
-
-    @classmethod
-    def of(cls, job: PlannedJob) -> Requirement:
-        """Return what a job asks for."""
-        return cls(
-            job.pair_thresholds,
-            job.want.min_raw_score,
-            job.strand == STRANDS[1],
-            job.threads,
-        )
 
 
 @dataclass(frozen=True)
@@ -166,7 +144,8 @@ class WorkSample:
         self._columns = self._rows
         if not self._is_one_set:
             self._columns = _Side(problem.others, across, window, most)
-        self._whole, self._scoring = (problem.queries, problem.targets), problem.scoring
+        others = None if self._is_one_set else self._columns.sequences
+        self._problem = Problem(self._rows.sequences, others, problem.scoring)
 
     @property
     def is_little(self) -> bool:
@@ -174,19 +153,14 @@ class WorkSample:
         sides = self._rows, self._columns
         return all(int(side.lengths.sum(dtype=np.int64)) <= 2 * _RESIDUES for side in sides)
 
-    def filter(self, request: Requirement) -> Left:
-        """Send all pairs of the sample through the filters."""
-        from pairalign.jobs.stages.threshold_engine import may_have_seeds, open_filter
+    def filter(self, requirement: Requirement) -> Left:
+        """Send all pairs of the sample through filters; the requirement is that of the whole."""
+        from pairalign.jobs.stages.threshold_engine import open_filter
 
-        sets = self._rows.sequences, None if self._is_one_set else self._columns.sequences
-        opened = open_filter(
-            (),
-            *(sets, self._scoring, request.thresholds, request.min_raw_score, request.threads),
-            both_strands=request.both_strands,
-        )
+        of_sample = replace(requirement, problem=self._problem, are_all=False)
+        opened = open_filter((), of_sample)
         try:
-            seeds = not request.both_strands and may_have_seeds(self._whole, request.thresholds)
-            return self._look(opened, seeds)
+            return self._look(opened, requirement.may_have_seeds)
         finally:
             opened.close()
 

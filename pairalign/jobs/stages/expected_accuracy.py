@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.posterior_paths import align_by_posteriors
@@ -22,8 +23,6 @@ from pairalign.engines.pair_posteriors import PairPosteriors
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 
 class AccuracyEngine(WrappedEngine):
@@ -33,9 +32,7 @@ class AccuracyEngine(WrappedEngine):
     ----------
     posteriors : PairPosteriors
         Closed with this.
-    targets : SequenceSet or None
-        None for every pair of `queries`.
-    scoring : Scoring
+    problem : Problem
         Global.
     thresholds : PairThresholds
         Pairs whose alignments do not pass are left out.
@@ -45,17 +42,14 @@ class AccuracyEngine(WrappedEngine):
         self,
         engine: Engine,
         posteriors: PairPosteriors,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         thresholds: PairThresholds,
     ) -> None:
-        assert scoring.mode == "global"
+        assert problem.scoring.mode == "global"
         super().__init__(engine)
         self.is_gpu = False  # windows are not joined
         self._posteriors = posteriors
-        self._queries, self._targets = queries, targets
-        self._scoring = scoring
+        self._problem = problem
         self._thresholds = thresholds
 
     def align(
@@ -66,16 +60,20 @@ class AccuracyEngine(WrappedEngine):
             rows, columns = window.positions()
         else:
             rows, columns = window.positions_of(np.flatnonzero(pair_mask))
-        targets = self._queries if self._targets is None else self._targets
-        query, target = self._queries.order[rows], targets.order[columns]
-        if window.triangular or self._targets is None:
+        queries, targets, scoring = (
+            self._problem.queries,
+            self._problem.others,
+            self._problem.scoring,
+        )
+        query, target = queries.order[rows], targets.order[columns]
+        if window.triangular or self._problem.is_one_set:
             query, target = np.minimum(query, target), np.maximum(query, target)
-        fitting = self._thresholds.fitting((query, target), (self._queries, targets))
+        fitting = self._thresholds.fitting((query, target), (queries, targets))
         query, target = query[fitting], target[fitting]
-        parts = [no_alignments(self._queries, self._targets, self._scoring, Detail.CIGAR)]
+        parts = [no_alignments(queries, targets, scoring, Detail.CIGAR)]
         for numbers, posteriors in self._posteriors.pieces(query, target):
             pairs = query[numbers], target[numbers]
-            sets = self._queries, targets, self._scoring
+            sets = queries, targets, scoring
             aligned = align_by_posteriors(posteriors, *sets, *pairs, self._posteriors.threads)
             parts.append(self._passing(aligned, want))
         whole = concatenate(parts)

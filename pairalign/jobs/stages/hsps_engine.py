@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
@@ -23,8 +24,6 @@ from pairalign.jobs.stages.suboptimal_layers import layers_of
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
 Numbers = npt.NDArray[np.int64]
@@ -121,8 +120,7 @@ def _of_strand(alignments: Alignments, strand: int) -> Alignments:
 def add_suboptimal(
     engines: Sequence[Engine],
     hsps: int,
-    sets: tuple[SequenceSet, SequenceSet | None],
-    scoring: Scoring,
+    problem: Problem,
     kept: tuple[PairThresholds, EvalueFilter | None],
     threads: int,
 ) -> list[HspsEngine]:
@@ -130,15 +128,12 @@ def add_suboptimal(
 
     Parameters
     ----------
-    sets : two SequenceSets
-        The second is None for every pair of the first.
     kept : PairThresholds, EvalueFilter or None
         As for `HspsEngine`.
     threads : int
         Cores on which suboptimal alignments are made, whatever the engine.
     """
-    queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
+    what = problem.queries, problem.others, problem.scoring
     return [
-        HspsEngine(engine, SuboptimalAligner(queries, targets, scoring, threads), hsps, *kept)
-        for engine in engines
+        HspsEngine(engine, SuboptimalAligner(*what, threads), hsps, *kept) for engine in engines
     ]

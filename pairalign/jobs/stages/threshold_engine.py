@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, no_alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
@@ -27,9 +28,7 @@ from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement_set
-from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cuda.cuda_pair_filter import CudaPairFilter
@@ -44,6 +43,47 @@ WORTH_FILTERING = 10**13
 200 M pairs of 16S reads took 5% longer with one, 1,250 M pairs 11% less."""
 
 _WORTH_SCORING = 0.5  # of more that reach the score in the window before, all are traced at once
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What pairs must reach, and how those are looked for that may.
+
+    Attributes
+    ----------
+    min_raw_score : int or None
+        None: any score will do.
+    threads : int
+        Of the filter.
+    both_strands : bool
+        Whether pairs may pass on either strand.
+    are_all : bool
+        Whether all pairs are looked at, so that an index of seeds may find those that can pass.
+    demand : Demand or None
+        Which pairs are still of use; None: all. Filters of GPUs do not ask.
+    """
+
+    problem: Problem
+    thresholds: PairThresholds
+    min_raw_score: int | None = None
+    threads: int = 1
+    both_strands: bool = False
+    are_all: bool = False
+    demand: Demand | None = None
+
+    @property
+    def may_have_seeds(self) -> bool:
+        """Whether an index may take less time than looking at all pairs."""
+        pairs = len(self.problem.queries) * len(self.problem.others)
+        is_worth_it = self.thresholds.min_identity >= LEAST_IDENTITY
+        return is_worth_it and not self.both_strands and pairs >= LEAST_SEQUENCES**2
+
+    @property
+    def cells(self) -> float:
+        """Cells of all matrices, about."""
+        first, second = self.problem.queries, self.problem.targets
+        residues = float(first.total_residues)
+        return residues * residues / 2 if second is None else residues * second.total_residues
 
 
 @dataclass
@@ -118,24 +158,14 @@ class ThresholdEngine(WrappedEngine):
     Parameters
     ----------
     pair_filter : PairFilter or BothStrandsFilter
-        Of the same sets, scoring and thresholds; shared by engines. One that has
-        `on_device` gets a filter of its own there, which drops the same pairs.
+        Of the same requirement; shared by engines. One that has `on_device` gets a filter of its
+        own there, which drops the same pairs.
     steps : Steps
         Where pairs are counted.
-    sets : dict
-        `queries`, `targets` and `scoring` of the results.
-    demand : Demand, optional
-        Which pairs are still of use. Filters of GPUs do not ask.
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        pair_filter: AnyFilter,
-        thresholds: PairThresholds,
-        steps: Steps,
-        sets: dict[str, Any],
-        demand: Demand | None = None,
+        self, engine: Engine, pair_filter: AnyFilter, requirement: Requirement, steps: Steps
     ) -> None:
         super().__init__(engine)
         self._filter = pair_filter
@@ -143,10 +173,10 @@ class ThresholdEngine(WrappedEngine):
         if engine.on_device is not None:
             assert isinstance(pair_filter, PairFilter)
             self._own_filter = engine.on_device.open_pair_filter(pair_filter)
-        self._demand = demand
-        self._thresholds = thresholds
+        self._requirement = requirement
+        self._thresholds = requirement.thresholds
+        self._problem = requirement.problem
         self._steps = steps
-        self._sets = sets
         self._reaching = 0.0  # share that reached the score in the window before
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
@@ -155,12 +185,13 @@ class ThresholdEngine(WrappedEngine):
             whole, window = window, self._filter.index.reach(window)
             self._steps.leave_out(whole.pairs - window.pairs)
         if self._own_filter is None:
-            choice = self._filter.choose(window, pair_mask, self._demand)
+            choice = self._filter.choose(window, pair_mask, self._requirement.demand)
         else:
             choice = self._own_filter.choose(window, pair_mask)
         if choice.left == 0:
             self._steps.add(choice, 0, 0)
-            return no_alignments(**self._sets, detail=want.detail)
+            problem = self._problem
+            return no_alignments(problem.queries, problem.targets, problem.scoring, want.detail)
         alignments = self._align_chosen(window, want, pair_mask, choice)
         passing = alignments
         if self._thresholds:
@@ -186,7 +217,7 @@ class ThresholdEngine(WrappedEngine):
         most = self._worth_choosing(window) * window.pairs
         if choice.left == window.pairs or (pair_mask is None and choice.left > most):
             mask = None
-        detail = max(want.detail, self._thresholds.detail(self._sets["scoring"].mode))
+        detail = max(want.detail, self._thresholds.detail(self._problem.scoring.mode))
         least = want.min_raw_score
         if choice.min_raw_score is not None and self._reaching < _WORTH_SCORING:
             least = max(choice.min_raw_score, -(2**31) if least is None else least)
@@ -200,7 +231,7 @@ class ThresholdEngine(WrappedEngine):
         """
         if not self.is_gpu:
             return WORTH_CHOOSING
-        queries, targets = self._sets["queries"], self._sets["targets"]
+        queries, targets = self._problem.queries, self._problem.others
         lengths = [
             sequences.lengths[sequences.order[start:stop]].mean()
             for sequences, start, stop in (
@@ -221,29 +252,9 @@ class ThresholdEngine(WrappedEngine):
 
 
 def skip_pairs(
-    engines: Sequence[Engine],
-    sets: tuple[SequenceSet, SequenceSet | None],
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    min_raw_score: int | None,
-    threads: int,
-    demand: Demand | None = None,
-    *,
-    both_strands: bool = False,
-    are_all: bool = False,
+    engines: Sequence[Engine], requirement: Requirement
 ) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
     """Wrap engines so that they skip pairs which cannot reach what is asked for.
-
-    Parameters
-    ----------
-    sets : two SequenceSets
-        The second is None for every pair of the first.
-    demand : Demand, optional
-        Which pairs are still of use.
-    both_strands : bool
-        Whether pairs may pass on either strand.
-    are_all : bool
-        Whether all pairs are looked at, so that an index of seeds may find those that can pass.
 
     Returns
     -------
@@ -253,87 +264,43 @@ def skip_pairs(
     index : SeedIndex or None
         The index that was opened.
     """
-    opened = open_filter(
-        engines,
-        *(sets, scoring, thresholds, min_raw_score, threads),
-        both_strands=both_strands,
-        are_all=are_all,
-    )
-    return _wrap(engines, opened, sets, scoring, thresholds, demand)
+    return _wrap(engines, open_filter(engines, requirement), requirement)
 
 
-def open_filter(
-    engines: Sequence[Engine],
-    sets: tuple[SequenceSet, SequenceSet | None],
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    min_raw_score: int | None,
-    threads: int,
-    *,
-    both_strands: bool,
-    are_all: bool = False,
-) -> AnyFilter:
+def open_filter(engines: Sequence[Engine], requirement: Requirement) -> AnyFilter:
     """Open the filter that engines share, see `skip_pairs`; of none, as for the CPU's."""
+    problem, both_strands = requirement.problem, requirement.both_strands
     on_gpu = any(engine.is_gpu for engine in engines)
     on_devices = all(engine.on_device is not None for engine in engines)
     make = partial(
         PairFilter,
-        scoring=scoring,
-        thresholds=thresholds,
-        min_raw_score=min_raw_score,
-        threads=threads,
+        scoring=problem.scoring,
+        thresholds=requirement.thresholds,
+        min_raw_score=requirement.min_raw_score,
+        threads=requirement.threads,
         subsequences=not on_gpu or (on_devices and not both_strands),
         on_cores=not on_gpu,
     )
     if not both_strands:
-        seeds = are_all and not on_gpu and may_have_seeds(sets, thresholds)
-        return make(*sets, seeds=seeds)
-    reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
-    return BothStrandsFilter(make(*sets), make(sets[0], reversed_targets))
-
-
-def may_have_seeds(
-    sets: tuple[SequenceSet, SequenceSet | None], thresholds: PairThresholds
-) -> bool:
-    """Whether an index may take less time than looking at all pairs."""
-    first, second = sets
-    pairs = len(first) * (len(first) if second is None else len(second))
-    return thresholds.min_identity >= LEAST_IDENTITY and pairs >= LEAST_SEQUENCES**2
+        seeds = requirement.are_all and not on_gpu and requirement.may_have_seeds
+        return make(problem.queries, problem.targets, seeds=seeds)
+    reversed_targets = reverse_complement_set(problem.others)
+    return BothStrandsFilter(
+        make(problem.queries, problem.targets), make(problem.queries, reversed_targets)
+    )
 
 
 def _wrap(
-    engines: Sequence[Engine],
-    pair_filter: AnyFilter,
-    sets: tuple[SequenceSet, SequenceSet | None],
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    demand: Demand | None = None,
+    engines: Sequence[Engine], pair_filter: AnyFilter, requirement: Requirement
 ) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
     index = pair_filter.index
     steps = Steps(gram=pair_filter.gram, seed=0 if index is None else index.residues)
-    results = {
-        "queries": sets[0],
-        "targets": sets[0] if sets[1] is None else sets[1],
-        "scoring": scoring,
-    }
-    wrapped = [
-        ThresholdEngine(engine, pair_filter, thresholds, steps, results, demand)
-        for engine in engines
-    ]
+    wrapped = [ThresholdEngine(engine, pair_filter, requirement, steps) for engine in engines]
     return wrapped, steps, index
 
 
 def skip_where_it_pays(
-    engines: Sequence[Engine],
-    sets: tuple[SequenceSet, SequenceSet | None],
-    scoring: Scoring,
-    thresholds: PairThresholds,
-    min_raw_score: int | None,
-    threads: int,
-    demand: Demand | None = None,
-    *,
-    both_strands: bool = False,
-    are_all: bool = False,
+    engines: Sequence[Engine], requirement: Requirement
 ) -> tuple[Sequence[Engine], Steps | None, SeedIndex | None]:
     """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
 
@@ -346,29 +313,28 @@ def skip_where_it_pays(
         None: the engines are as they were.
     index : SeedIndex or None
     """
-    request = (sets, scoring, thresholds, min_raw_score, threads)
-    if thresholds or demand is not None:
-        return skip_pairs(engines, *request, demand, both_strands=both_strands, are_all=are_all)
+    if requirement.thresholds or requirement.demand is not None:
+        return skip_pairs(engines, requirement)
+    problem = requirement.problem
     if not any(engine.is_gpu for engine in engines):
-        opened = open_filter(engines, *request, both_strands=both_strands)
-        if is_worth_looking(opened, sets):
-            return _wrap(engines, opened, sets, scoring, thresholds)
+        requirement = replace(requirement, are_all=False)
+        opened = open_filter(engines, requirement)
+        if is_worth_looking(opened, problem):
+            return _wrap(engines, opened, requirement)
         opened.close()
         return engines, None, None
-    if (min_raw_score or 0) <= 0:
+    if (requirement.min_raw_score or 0) <= 0:
         return engines, None, None
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and to find that out has a cost.
-    if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:
+    if not all(engine.on_device for engine in engines) or requirement.cells < WORTH_FILTERING:
         return engines, None, None
-    pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
+    pair_filter = PairFilter(
+        *(problem.queries, problem.targets, problem.scoring),
+        *(requirement.thresholds, requirement.min_raw_score),
+        threads=requirement.threads,
+    )
     if not pair_filter.gram:
         pair_filter.close()
         return engines, None, None
-    return _wrap(engines, pair_filter, sets, scoring, thresholds)
-
-
-def _cells(first: SequenceSet, second: SequenceSet | None) -> float:
-    """Cells of all matrices, about."""
-    residues = float(first.total_residues)
-    return residues * residues / 2 if second is None else residues * second.total_residues
+    return _wrap(engines, pair_filter, requirement)
