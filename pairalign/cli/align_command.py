@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
@@ -19,13 +18,13 @@ from pairalign.cli.report_option import ReportRequest, finish_report, make_colle
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.cli.summary_lines import Lines, say_summary, written_pairs
 from pairalign.formats import FORMATS, open_writer
-from pairalign.formats.writer import Writer
+from pairalign.formats.writer import Content
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_of_files
-from pairalign.jobs.run.table import Table, confidence_of, table_of
+from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
@@ -125,13 +124,9 @@ def _carry_out(command: _Command) -> Lines:
         collector = make_collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
-        significance = plan.significance
-        if significance is not None and run.queries is not plan.job.queries:
-            significance = significance.of_sets(run.queries, run.problem.others)
-        confidence = confidence_of(table, request, request.resources.device, run)
-        shown = {"shown": table.shown, "significance": significance, "confidence": confidence}
+        content = content_of(table, plan, run, request.resources.device, destination.piece)
         with destination.held():
-            _write(run, table.writer_type, destination, summary, collector, shown)
+            _write(run, content, destination, summary, collector)
     destination.finish()
     if destination.is_done and not destination.before:  # update has made the part
         return written_pairs("alignments", run.pairs, output.path)
@@ -159,26 +154,20 @@ def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
 
 def _write(
     run: AlignmentJob,
-    writer_type: type[Writer],
+    content: Content,
     destination: Destination,
     summary: Summary,
     collector: ReportCollector | None,
-    shown: Mapping[str, Any],
 ) -> None:
-    """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
+    """Align and write what is kept."""
     with (
         run.open() as results,
         open_writer(
             destination.path,
             destination.format,
-            run.queries,
-            run.problem.others,
-            run.scoring,
-            run.want.detail,
+            content,
             threads=run.threads,
-            piece=destination.piece,
             output=destination.output,
-            **shown,
         ) as writer,
     ):
         for alignments in results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pairalign.alignments.problem import Problem
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import open_writer
-from pairalign.formats.writer import Shown
+from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.run.run_request import find_statistics
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
@@ -17,15 +17,11 @@ def write_network(path: str, format: str, clusters: Clusters) -> None:
     assert edges is not None
     sequences = clusters.sequences
     statistics = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
-    with open_writer(
-        path,
-        format,
-        sequences,
-        sequences,
-        edges.scoring,
-        Detail.STATS,
+    content = Content(
+        *(sequences, sequences, edges.scoring, Detail.STATS),
         shown=Shown(strands=edges.strand is not None),
         labels=clusters.labels,
         significance=statistics.significance,
-    ) as writer:
+    )
+    with open_writer(path, format, content) as writer:
         writer.write(edges)

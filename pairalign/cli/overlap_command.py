@@ -27,10 +27,10 @@ from pairalign.formats import (
     Writer,
     check_shown,
     find_format,
-    open_overlap_writer,
+    open_writer,
 )
 from pairalign.formats.name_rules import FASTA
-from pairalign.formats.writer import Shown
+from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
@@ -80,7 +80,7 @@ def run_overlap(request: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
     request = with_output(request, OVERLAP_FORMATS)
     writer_type = find_format(request.output, request.format, OVERLAP_FORMATS)
-    shown = Shown(both_ways=request.dual, tags=tags_of(request))
+    shown = Shown(both_ways=request.dual, tags=tags_of(request), strands=True)
     check_shown(
         writer_type, Detail.STATS if request.no_cigar else Detail.CIGAR, shown, overlaps=True
     )
@@ -195,17 +195,19 @@ def _write(
             if command.request.unitigs:
                 return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
-        with open_overlap_writer(
+        detail = Detail.STATS if command.request.no_cigar else Detail.CIGAR
+        content = Content(
+            *(run.queries, run.queries, run.scoring, detail),
+            shown=command.shown,
+            max_overhang=overhang,
+            kept=seen.kept,
+            piece=destination.piece,
+        )
+        with open_writer(
             destination.path,
             destination.format,
-            run.queries,
-            run.scoring,
-            max_overhang=overhang,
-            shown=command.shown,
-            cigars=not command.request.no_cigar,
-            kept=seen.kept,
+            content,
             threads=run.threads,
-            piece=destination.piece,
             output=destination.output,
         ) as writer:
             destination.summary = partial(_left, before, writer)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.fields import FIELDS, Field
 from pairalign.base.choices import (
@@ -23,19 +19,11 @@ from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.writer import (
     NOTHING_MORE,
     PLAIN_CIGAR,
-    WHOLE,
-    Confidence,
     Content,
-    Piece,
     Shown,
     Writer,
 )
 from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
-
-if TYPE_CHECKING:
-    from pairalign.statistics.significance import Significance
 
 __all__ = [
     "FORMATS",
@@ -46,7 +34,6 @@ __all__ = [
     "Writer",
     "check_shown",
     "find_format",
-    "open_overlap_writer",
     "open_writer",
 ]
 
@@ -82,20 +69,12 @@ def find_format(
 def open_writer(
     path: Path,
     format: str | None,
-    queries: SequenceSet,
-    targets: SequenceSet,
-    scoring: Scoring,
-    detail: Detail,
-    threads: int = 1,
-    piece: Piece = WHOLE,
-    output: Output | None = None,
-    labels: npt.NDArray[np.int32] | None = None,
+    content: Content,
     *,
-    shown: Shown = NOTHING_MORE,
-    significance: Significance | None = None,
-    confidence: Confidence | None = None,
+    threads: int = 1,
+    output: Output | None = None,
 ) -> Writer:
-    """Open a file for alignments.
+    """Open a file for alignments, or for overlaps, which have a strand and a kind.
 
     Parameters
     ----------
@@ -103,25 +82,14 @@ def open_writer(
         ``"-"`` is standard output. A file appears under its name when the writer is closed without
         an error, and not before. Pipes and devices are written directly.
     format : str or None
-        One of `FORMATS`; None: by the end of the file's name. ``.gz`` after it compresses.
-    queries, targets : SequenceSet
-        The sets of all alignments to come; the same object for one set.
-    detail : Detail
-        What is computed for each pair.
+        One of `FORMATS`, of overlaps one of `OVERLAP_FORMATS`; None: by the end of the file's name.
+        ``.gz`` after it compresses.
+    content : Content
+        What is going to be written.
     threads : int
         Threads to format and compress on; the bytes written do not depend on it.
-    piece : Piece
-        Which part of a whole file it is to be.
     output : Output, optional
         Takes the bytes instead of a file that is opened.
-    labels : ndarray of int32, shape (queries,), optional
-        Number of each sequence's cluster, for networks.
-    shown : Shown
-        What is shown besides what the format has.
-    significance : Significance, optional
-        What bit scores and E-values are made of.
-    confidence : Confidence, optional
-        How sure columns are, which text formats then show.
 
     Returns
     -------
@@ -136,69 +104,19 @@ def open_writer(
     OutputError
         If the file cannot be written.
     """
-    writer = find_format(path, format)
-    content = Content(
-        queries,
-        targets,
-        scoring,
-        Detail(detail),
-        piece=piece,
-        labels=labels,
-        significance=significance,
-        confidence=confidence,
-        **vars(shown),
-    )
-    return _open(writer, path, content, threads, output)
-
-
-def open_overlap_writer(
-    path: Path,
-    format: str | None,
-    reads: SequenceSet,
-    scoring: Scoring,
-    *,
-    max_overhang: int = 0,
-    shown: Shown = NOTHING_MORE,
-    cigars: bool = True,
-    kept: npt.NDArray[np.bool_] | None = None,
-    threads: int = 1,
-    piece: Piece = WHOLE,
-    output: Output | None = None,
-) -> Writer:
-    """Open a file for overlaps.
-
-    Parameters
-    ----------
-    path, reads, scoring, shown, threads, piece, output
-        As for `open_writer`; alignments to come have CIGARs, each pair both ways only in PAF.
-    format : str or None
-        One of `OVERLAP_FORMATS`; None: by the end of the file's name.
-    max_overhang : int
-        See `pairalign.reads.overlap_kinds.classify`.
-    cigars : bool
-        Write CIGARs.
-    kept : ndarray of bool, shape (reads,), optional
-        Reads that a graph has; overlaps to come are of these. Default: all.
-
-    Raises
-    ------
-    FormatError
-        Unknown format, one that has no pairs both ways, or names that it cannot hold.
-    OutputError
-        If the file cannot be written.
-    """
-    writer = find_format(path, format, OVERLAP_FORMATS)
-    content = Content(
-        reads,
-        reads,
-        scoring,
-        Detail.CIGAR if cigars else Detail.STATS,
-        max_overhang=max_overhang,
-        piece=piece,
-        kept=kept,
-        **{**vars(shown), "strands": True},
-    )
-    return _open(writer, path, content, threads, output)
+    writer = find_format(path, format, OVERLAP_FORMATS if content.are_overlaps else FORMATS)
+    check_shown(writer, content.detail, content.shown, overlaps=content.are_overlaps)
+    ending = compression_of(path)
+    if ending and not writer.compressible:
+        raise FormatError(f"{writer.name} is compressed inside: leave '{ending}' out of the name")
+    writer.check()
+    threads = max(1, threads)
+    output = open_output(path, threads=threads) if output is None else output
+    try:
+        return writer(output, content, threads)
+    except BaseException:
+        output.abort()
+        raise
 
 
 def check_shown(
@@ -298,21 +216,3 @@ def _check_detail(writer: type[Writer], detail: Detail, overlaps: bool) -> None:
         f"{'scores' if detail == Detail.SCORE else 'spans and counts'} are computed; "
         f"write {fitting} instead, or compute alignments"
     )
-
-
-def _open(
-    writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
-) -> Writer:
-    """Open an output for a writer that can hold what is coming."""
-    check_shown(writer, content.detail, content, overlaps=content.max_overhang is not None)
-    ending = compression_of(path)
-    if ending and not writer.compressible:
-        raise FormatError(f"{writer.name} is compressed inside: leave '{ending}' out of the name")
-    writer.check()
-    threads = max(1, threads)
-    output = open_output(path, threads=threads) if output is None else output
-    try:
-        return writer(output, content, threads)
-    except BaseException:
-        output.abort()
-        raise

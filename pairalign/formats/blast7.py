@@ -86,7 +86,7 @@ class Blast7Writer(Blast6Writer):
         return "".join(f"# {line}\n" for line in lines).encode()
 
     def _labels(self) -> list[str]:
-        fields = self._content.fields or self.default_fields
+        fields = self._content.shown.fields or self.default_fields
         return [_LABELS.get(field.code, field.name) for field in fields]
 
 

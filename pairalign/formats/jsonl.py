@@ -66,8 +66,8 @@ class JsonlWriter(TextWriter):
     fields_once = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        names = [field.name for field in content.fields] or [
-            *column_names(content.detail, content.strands)
+        names = [field.name for field in content.shown.fields] or [
+            *column_names(content.detail, content.shown.strands)
         ]
         super().__init__(output, content, threads)
         self._fields = np.array([FIELDS[name].code for name in names], np.int32)

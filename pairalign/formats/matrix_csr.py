@@ -76,7 +76,7 @@ class MatrixWriter(Writer):
         if len(part):
             self.shown += len(part)
             content = self._content
-            (weights,) = edge_values(part, (content.weight,), content.significance)
+            (weights,) = edge_values(part, (content.shown.weight,), content.significance)
             query = indices_in_whole(content.queries)[part.query]
             target = indices_in_whole(content.targets)[part.target]
             self._held.append(_entries((query, target, weights)))
@@ -91,9 +91,9 @@ class MatrixWriter(Writer):
         sets = whole_of(content.queries), whole_of(content.targets)
         about: Arrays = {
             "shape": np.array([len(sequences) for sequences in sets]),
-            "weight": np.array(content.weight),
+            "weight": np.array(content.shown.weight),
         }
-        if is_one_set and is_first and content.weight == "score":
+        if is_one_set and is_first and content.shown.weight == "score":
             about[_OWN] = own_scores(sets[0], content.scoring)
         named = sets[: 1 if is_one_set else 2] if is_first else ()
         return _Entries(entries, about, is_one_set, is_first, content.piece.last, named)

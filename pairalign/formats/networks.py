@@ -60,7 +60,7 @@ class NetworkWriter(Writer):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
         self._edge_fields = edge_fields(self.name, content)
-        self._weight = [name for name, _ in self._edge_fields].index(content.weight)
+        self._weight = [name for name, _ in self._edge_fields].index(content.shown.weight)
         self._ids = [[f"n{k}" for k in indices_in_whole(content.queries).tolist()]]
         sets = [content.queries]
         if content.targets is content.queries:
@@ -159,7 +159,7 @@ class AbcWriter(NetworkWriter):
 
     def _edges(self, part: Alignments) -> Iterator[str]:
         content = self._content
-        (weights,) = edge_values(part, [content.weight], content.significance)
+        (weights,) = edge_values(part, [content.shown.weight], content.significance)
         names = content.queries.names, content.targets.names
         yield _rows("%s\t%s\t%.6g\n", names, part, weights)
 
@@ -204,9 +204,9 @@ def edge_fields(format: str, content: Content) -> list[tuple[str, str]]:
         The weight that is asked for is none of them.
     """
     fields = [*_EDGE_FIELDS, *(() if content.significance is None else _STATISTICS)]
-    if content.weight not in dict(fields):
-        raise FormatError(f"{format}: {content.weight} of these scores is not known")
-    return [*fields, *(_STRAND if content.strands else ())]
+    if content.shown.weight not in dict(fields):
+        raise FormatError(f"{format}: {content.shown.weight} of these scores is not known")
+    return [*fields, *(_STRAND if content.shown.strands else ())]
 
 
 def edge_values(

@@ -39,4 +39,4 @@ class PafWriter(TextWriter):
     @property
     def native_name(self) -> str:
         """What native code calls it: another name where there are more tags."""
-        return "paf_tags" if self._content.tags else "paf"
+        return "paf_tags" if self._content.shown.tags else "paf"

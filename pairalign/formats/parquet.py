@@ -194,9 +194,9 @@ def _with_statistics(schema: pa.Schema, content: Content) -> pa.Schema:
 def _schema_of(content: Content) -> pa.Schema:
     """Return the columns: those that were chosen, or those that were computed."""
     has_statistics = content.significance is not None
-    names = [field.name for field in content.fields]
+    names = [field.name for field in content.shown.fields]
     if not names:
-        names += column_names(content.detail, content.strands, has_statistics)
+        names += column_names(content.detail, content.shown.strands, has_statistics)
         names += [_CONFIDENCE] if content.confidence is not None else []
     unknown = () if has_statistics else STATISTICS_COLUMNS
     return arrow_schema(content.scoring, names, unknown=unknown)

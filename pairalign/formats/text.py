@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,105 +123,112 @@ class SetText:
         self._keep[0].check_names(indices)
 
 
-class PairText:
-    """The pairs of one Alignments object as native code reads them.
+@dataclass(frozen=True, eq=False)
+class FileText:
+    """What the text of all pairs of a file has in common.
 
-    Parameters
+    Attributes
     ----------
-    alignments : Alignments
-        Kept alive while this object lives.
     queries, targets : SetText
-        Of the sets in `alignments`.
+        Of the sets of all alignments.
     format : str
         The name of a format that native code exports, see cpu/text/text_format.h.
     block_header : bytes
         For srspair, see cpu/text/text.h.
-    kinds : ndarray of uint8, shape (pairs,), optional
-        Kinds of overlaps; for PAF and GFA.
+    fields : ndarray of int32, or None
+        For tables of chosen columns: codes of `pairalign.alignments.fields`.
     dual : bool
         For PAF and tables: each pair both ways.
-    secondary : ndarray of bool, shape (pairs,), optional
-        For SAM: pairs that are not the first of their query in the file.
-    fields : ndarray of int32, optional
-        For tables of chosen columns: codes of `pairalign.alignments.fields`.
-    ties : ndarray of uint32, shape (pairs,), optional
-        For tables that show them: how many optimal alignments each pair has.
-    along_query : bool
-        For tables: how columns run on strand -1, see `pairalign.alignments.fields.run_along_query`.
-    significance : Significance, optional
+    significance : Significance or None
         For tables with bit scores and E-values.
     tags : int
         For PAF and SAM: bits of ``pairalign_tag``.
-    marks : (ndarray of uint8, ndarray of int64), optional
-        How sure each column is, see `pairalign.formats.writer.Confidence`.
+    along_query : bool
+        For tables: how columns run on strand -1, see `pairalign.alignments.fields.run_along_query`.
     """
 
-    def __init__(
-        self,
-        alignments: Alignments,
-        queries: SetText,
-        targets: SetText,
-        format: str,
-        block_header: bytes = b"",
-        kinds: npt.NDArray[np.uint8] | None = None,
-        dual: bool = False,
-        secondary: npt.NDArray[np.bool_] | None = None,
-        fields: npt.NDArray[np.int32] | None = None,
-        significance: Significance | None = None,
-        tags: int = 0,
-        marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None,
-        ties: npt.NDArray[np.uint32] | None = None,
-        along_query: bool = False,
-    ) -> None:
+    queries: SetText
+    targets: SetText
+    format: str
+    block_header: bytes = b""
+    fields: npt.NDArray[np.int32] | None = None
+    dual: bool = False
+    significance: Significance | None = None
+    tags: int = 0
+    along_query: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Besides:
+    """What is shown of each of some pairs besides their alignments.
+
+    Attributes
+    ----------
+    kinds : ndarray of uint8, shape (pairs,), or None
+        Kinds of overlaps; for PAF and GFA.
+    secondary : ndarray of bool, shape (pairs,), or None
+        For SAM: pairs that are not the first of their query in the file.
+    marks : (ndarray of uint8, ndarray of int64), or None
+        How sure each column is, see `pairalign.formats.writer.Confidence`.
+    ties : ndarray of uint32, shape (pairs,), or None
+        For tables that show them: how many optimal alignments each pair has.
+    """
+
+    kinds: npt.NDArray[np.uint8] | None = None
+    secondary: npt.NDArray[np.bool_] | None = None
+    marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None
+    ties: npt.NDArray[np.uint32] | None = None
+
+
+class PairText:
+    """The pairs of one Alignments object as native code reads them; keeps what it is made of."""
+
+    def __init__(self, alignments: Alignments, file: FileText, besides: Besides) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
-        queries.check(alignments.query)
-        targets.check(alignments.target)
+        file.queries.check(alignments.query)
+        file.targets.check(alignments.target)
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         complement = scoring.alphabet.complement
-        self._keep = (alignments, queries, targets, values, matrix, block_header, complement)
-        statistics = _statistics(alignments, fields, significance, dual)
-        covered = _covered(alignments, fields)
-        self._optional = (kinds, secondary, fields, statistics, marks, covered, ties)
+        statistics = _statistics(alignments, file)
+        covered = _covered(alignments, file.fields)
+        self._keep = (alignments, file, besides, values, matrix, complement, statistics, covered)
         self.native = NativeText(
-            queries.native,
-            targets.native,
+            file.queries.native,
+            file.targets.native,
             len(alignments),
             *map(_address, values),
-            _address(kinds),
+            _address(besides.kinds),
             matrix.ctypes.data,
             _address(complement),
-            block_header,
-            len(block_header),
-            native_format(format),
-            _address(secondary),
-            _address(fields),
+            file.block_header,
+            len(file.block_header),
+            native_format(file.format),
+            _address(besides.secondary),
+            _address(file.fields),
             *map(_address, statistics),
-            *map(_address, marks or (None, None)),
+            *map(_address, besides.marks or (None, None)),
             *map(_address, covered),
-            _address(ties),
-            0 if fields is None else len(fields),
+            _address(besides.ties),
+            0 if file.fields is None else len(file.fields),
             decimals_of(scoring),
             scoring.mode != "local",
-            dual,
-            tags,
-            along_query,
+            file.dual,
+            file.tags,
+            file.along_query,
         )
 
 
 def _statistics(
-    alignments: Alignments,
-    fields: npt.NDArray[np.int32] | None,
-    significance: Significance | None,
-    dual: bool,
+    alignments: Alignments, file: FileText
 ) -> tuple[npt.NDArray[np.float64] | None, ...]:
     """Return bit scores and ln of E-values, either way round, as far as columns show them."""
-    shown = [] if fields is None else fields.tolist()
+    shown, significance = [] if file.fields is None else file.fields.tolist(), file.significance
     if significance is None or STATISTICS_CODES.isdisjoint(shown):
         return None, None, None
     one_way = significance.log_evalues(alignments)
-    other_way = significance.log_evalues(alignments, exchanged=True) if dual else None
+    other_way = significance.log_evalues(alignments, exchanged=True) if file.dual else None
     return significance.bits(alignments), one_way, other_way
 
 

@@ -36,19 +36,20 @@ class TsvWriter(TextWriter):
     default_fields = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        if not (content.has_usual_rows or content.fields):
-            names = column_names(content.detail, content.strands)
-            content = replace(content, fields=tuple(FIELDS[name] for name in names))
+        if not (content.shown.has_usual_rows or content.shown.fields):
+            names = column_names(content.detail, content.shown.strands)
+            shown = replace(content.shown, fields=tuple(FIELDS[name] for name in names))
+            content = replace(content, shown=shown)
         super().__init__(output, content, threads)
 
     @property
     def native_name(self) -> str:
         """What native code calls the format."""
-        return "columns" if self._content.fields else "tsv"
+        return "columns" if self._content.shown.fields else "tsv"
 
     def header(self) -> bytes:
         """Return the line of column names."""
-        fields = self._content.fields
+        fields = self._content.shown.fields
         names = [field.name for field in fields] or COLUMNS[self._content.detail]
         return ("\t".join(names) + "\n").encode()
 

@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.pair_lines import PairLines
-from pairalign.formats.text import PairText, SetText
+from pairalign.formats.text import Besides, FileText, PairText, SetText
 from pairalign.formats.text_queue import TextQueue
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -103,7 +104,7 @@ NOTHING_MORE = Shown()
 
 
 @dataclass(frozen=True)
-class Content(Shown):
+class Content:
     """What a file is going to hold.
 
     Attributes
@@ -112,6 +113,8 @@ class Content(Shown):
         The same object when one set is aligned with itself.
     detail : Detail
         What was computed for each pair.
+    shown : Shown
+        What is shown besides what the format has.
     max_overhang : int or None
         Of overlaps, whose kinds a format may show: see `pairalign.reads.overlap_kinds.classify`.
         None: the pairs are not looked at as overlaps.
@@ -129,6 +132,7 @@ class Content(Shown):
     targets: SequenceSet
     scoring: Scoring
     detail: Detail
+    shown: Shown = NOTHING_MORE
     max_overhang: int | None = None
     piece: Piece = WHOLE
     labels: npt.NDArray[np.int32] | None = None
@@ -136,9 +140,14 @@ class Content(Shown):
     kept: npt.NDArray[np.bool_] | None = None
     confidence: Confidence | None = None
 
+    @property
+    def are_overlaps(self) -> bool:
+        """Whether the pairs are looked at as overlaps."""
+        return self.max_overhang is not None
+
     def tie_counter(self, threads: int) -> TieCounter | None:
         """Return what counts the optimal alignments of pairs; None where no column shows them."""
-        if not any(field.code == TIES for field in self.fields):
+        if not any(field.code == TIES for field in self.shown.fields):
             return None
         return TieCounter(self.queries, self.targets, self.scoring, threads)
 
@@ -277,7 +286,7 @@ class Writer(Abortable):
         if alignments.strand is not None and (alignments.strand < 0).any():
             if not self.either_strand:
                 raise FormatError(f"{self.name} has no strands: write PAF, SAM or TSV instead")
-            assert content.strands, "opened for pairs of one strand"
+            assert content.shown.strands, "opened for pairs of one strand"
         assert alignments.queries is content.queries
         assert alignments.targets is content.targets
         assert alignments.has_stats >= (content.detail >= Detail.STATS)
@@ -354,8 +363,8 @@ class TextWriter(Writer):
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        fields = content.fields or self.default_fields or ()
-        shown = bool(self.shows_residues or content.tags or content.fields)
+        fields = content.shown.fields or self.default_fields or ()
+        shown = bool(self.shows_residues or content.shown.tags or content.shown.fields)
         titles = any(field.code in TITLE_CODES for field in fields)
         texts = {
             sequences: self.set_text(sequences, shown, titles)
@@ -420,19 +429,24 @@ class TextWriter(Writer):
             kinds, counts = classify_and_count(alignments, overhang)
             self.kind_counts += counts
         confidence = self._content.confidence
-        return PairText(
-            alignments,
+        besides = Besides(
+            kinds=kinds,
+            secondary=self.secondary(alignments),
+            marks=None if confidence is None else confidence.marks(alignments),
+            ties=None if self._ties is None else self._ties.count(alignments),
+        )
+        return PairText(alignments, self._file_text, besides)
+
+    @cached_property
+    def _file_text(self) -> FileText:
+        return FileText(
             *self._sets,
             self.native_name,
             self.block_header(),
-            kinds=kinds,
-            dual=self._content.both_ways,
-            secondary=self.secondary(alignments),
             fields=self._fields,
+            dual=self._content.shown.both_ways,
             significance=self._content.significance,
-            tags=sum(TAGS[tag] for tag in self._content.tags),
-            marks=None if confidence is None else confidence.marks(alignments),
-            ties=None if self._ties is None else self._ties.count(alignments),
+            tags=sum(TAGS[tag] for tag in self._content.shown.tags),
             along_query=self._along_query,
         )
 

@@ -84,7 +84,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
             There is no such format, it needs what was not computed, or the disk is full.
         """
         from pairalign.formats import open_writer
-        from pairalign.formats.writer import Shown
+        from pairalign.formats.writer import Content, Shown
 
         detail = (
             Detail.CIGAR if self.has_cigar else Detail.STATS if self.has_stats else Detail.SCORE
@@ -92,12 +92,11 @@ class Alignments(Result, Tabular, alignments.Alignments):
         with open_writer(
             os.fspath(path),
             format,
-            self.queries,
-            self.targets,
-            self.scoring,
-            detail,
-            shown=Shown(strands=self.strand is not None),
-            significance=cast("Significance | None", self.significance),
+            Content(
+                *(self.queries, self.targets, self.scoring, detail),
+                shown=Shown(strands=self.strand is not None),
+                significance=cast("Significance | None", self.significance),
+            ),
         ) as writer:
             writer.write(self)
 

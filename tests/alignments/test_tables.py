@@ -16,6 +16,7 @@ from pairalign.alignments.tables import COLUMNS
 from pairalign.cli.main import main
 from pairalign.errors import MissingPackageError
 from pairalign.formats import open_writer
+from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 from pairalign.results.alignments_result import Alignments
 from pairalign.results.tabular import with_text_cigars
@@ -38,7 +39,8 @@ def test_arrow_is_what_parquet_holds(found: Alignments, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     detail = Detail.CIGAR if found.has_cigar else Detail(int(found.has_stats))
     path = tmp_path / "out.parquet"
-    with open_writer(path, None, found.queries, found.targets, found.scoring, detail) as writer:
+    content = Content(found.queries, found.targets, found.scoring, detail)
+    with open_writer(path, None, content) as writer:
         writer.write(found)
     table = found.to_arrow()
     assert tuple(table.column_names) == COLUMNS[detail]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from identity_words import identity_in_words
 from relatives import COSTS, LETTERS, change, relatives
 
-from pairalign.alignments import problem as problems
+from pairalign.alignments import problem as problem_module
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
@@ -352,7 +352,7 @@ def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, sh
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     scoring, wanted = make_scoring("dna"), make_pair_thresholds("90%")
     engine = OnGpu(queries, scoring)
-    requirement = Requirement(problems.Problem(queries, None, scoring), wanted)
+    requirement = Requirement(problem_module.Problem(queries, None, scoring), wanted)
     (wrapped,), steps, _ = skip_pairs([engine], requirement)
     found = wrapped.align(Window(0, 0, 40, 0, 40, True), Want())
     assert abs(steps.sharing / steps.pairs - share) < 0.05

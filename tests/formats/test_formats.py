@@ -20,6 +20,7 @@ from pairalign.formats import (
     find_format,
     open_writer,
 )
+from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
@@ -256,12 +257,12 @@ def test_more_than_asked_for_is_not_written(format, detail, tmp_path):
         return
     path = tmp_path / f"a.{format}"
     alignments = sample(1)
-    arguments = (alignments.queries, alignments.targets, alignments.scoring, detail)
-    with open_writer(path, None, *arguments) as writer:
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, detail)
+    with open_writer(path, None, content) as writer:
         writer.write(alignments)
-    content = path.read_bytes()
+    text = path.read_bytes()
     write(sample(1, detail=detail), path)
-    assert content == path.read_bytes()
+    assert text == path.read_bytes()
 
 
 def test_two_sets(tmp_path):

@@ -11,8 +11,10 @@ import pytest
 from overlapping import find
 from strand_problems import other_strand
 
-from pairalign.formats import open_overlap_writer
+from pairalign.formats import open_writer
 from pairalign.formats.gfa import gfa_names
+from pairalign.formats.writer import Content, Shown
+from pairalign.pairs.want import Detail
 
 LETTERS, READ, ADAPTER, OVERHANG = 3000, 600, 60, 140
 
@@ -71,14 +73,13 @@ def test_every_path_spells_a_sequence(
     genome, reads = simulated(seed, adapters=adapters)
     found = find(reads, mode="local", min_overlap=200, max_overhang=OVERHANG)
     assert {"dovetail"} <= set(found.kind.tolist()) <= {"dovetail", "contained", "contains"}
-    with open_overlap_writer(
-        tmp_path / "out.gfa",
-        None,
-        found.reads,
-        found.alignments.scoring,
+    content = Content(
+        *(found.reads, found.reads, found.alignments.scoring),
+        Detail.CIGAR if cigars else Detail.STATS,
+        shown=Shown(strands=True),
         max_overhang=OVERHANG,
-        cigars=cigars,
-    ) as writer:
+    )
+    with open_writer(tmp_path / "out.gfa", None, content) as writer:
         writer.write(found.alignments)
     spelled, following, inside = graph_of(tmp_path / "out.gfa")
     paths = [

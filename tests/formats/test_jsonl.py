@@ -15,6 +15,7 @@ from pairalign.alignments.fields import FIELDS
 from pairalign.alignments.tables import COLUMNS
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
+from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 
@@ -95,8 +96,8 @@ LINE_ENDS = ("a\x85b", "a\u2028b", "a\u2029b")  # of Unicode, where some readers
 def test_names_of_every_kind(name):
     sequences = SequenceSet.from_strings(["MKVLWACG", "MKVLWG"], names=[name, "other"])
     found = pairalign.align(sequences, device="cpu")
-    sets = found.queries, found.targets
-    with open_writer("x.jsonl", None, *sets, found.scoring, Detail.CIGAR) as writer:
+    content = Content(found.queries, found.targets, found.scoring, Detail.CIGAR)
+    with open_writer("x.jsonl", None, content) as writer:
         writer.write(found)
     (one,) = objects("x.jsonl")
     assert {one["query"], one["target"]} == {name, "other"}

@@ -16,7 +16,7 @@ from pairalign.alignments.alignments import no_alignments
 from pairalign.base.choices import WEIGHTS
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
-from pairalign.formats.writer import Shown
+from pairalign.formats.writer import Content, Shown
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -97,9 +97,8 @@ def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path: Path) -
 
     path = tmp_path / "x.npz"
     sets = found.queries, found.targets
-    with open_writer(
-        path, None, *sets, found.scoring, Detail.STATS, shown=Shown(weight="score")
-    ) as writer:
+    content = Content(*sets, found.scoring, Detail.STATS, shown=Shown(weight="score"))
+    with open_writer(path, None, content) as writer:
         writer.write(found)
         again = found.take([0])
         again.raw_score[:] += 1
@@ -170,8 +169,8 @@ def write_drawn(path: Path, two_sets: bool, batches: int, size: int) -> list[tup
     scoring = make_scoring(sets[0].alphabet)
     others = sets[-1]
     seen: dict[tuple[int, int], int] = {}
-    content = sets[0], others, scoring, Detail.STATS
-    with open_writer(path, "npz", *content, threads=1, shown=Shown(weight="score")) as writer:
+    content = Content(sets[0], others, scoring, Detail.STATS, shown=Shown(weight="score"))
+    with open_writer(path, "npz", content, threads=1) as writer:
         for _ in range(batches):
             query, target = (rng.integers(len(one), size=size) for one in (sets[0], others))
             if not two_sets:
@@ -231,7 +230,8 @@ def write_in_batches(path: Path, batches: int, size: int) -> None:
     sequences = SequenceSet.from_strings(["ACDEFGHIKL"] * 3000, alphabet="protein")
     scoring = make_scoring(sequences.alphabet)
     ones = np.ones(size, np.int32)
-    with open_writer(path, "npz", sequences, sequences, scoring, Detail.STATS) as writer:
+    content = Content(sequences, sequences, scoring, Detail.STATS)
+    with open_writer(path, "npz", content) as writer:
         for number in range(batches):
             pairs = np.arange(size, dtype=np.int64) + number * size
             found = no_alignments(sequences, None, scoring, Detail.STATS)

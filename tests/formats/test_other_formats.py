@@ -23,7 +23,7 @@ from pairalign.cli.main import main
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats import open_writer
 from pairalign.formats.distances import read_distances, write_distances
-from pairalign.formats.writer import Shown
+from pairalign.formats.writer import Content, Shown
 from pairalign.pairs.want import Detail
 from pairalign.results.distances_result import DistanceMatrix
 from pairalign.sequences.sets import SequenceSet
@@ -39,9 +39,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 def table(alignments, path, names, format="tsv", both_ways=False, **options):
     sets = alignments.queries, alignments.targets
     shown = Shown(fields=parse_fields(names), both_ways=both_ways)
-    with open_writer(
-        path, format, *sets, alignments.scoring, Detail.CIGAR, shown=shown, **options
-    ) as writer:
+    content = Content(*sets, alignments.scoring, Detail.CIGAR, shown=shown, **options)
+    with open_writer(path, format, content) as writer:
         writer.write(alignments)
     return path
 
@@ -132,7 +131,8 @@ def test_both_ways_as_plain_table_and_paf(tmp_path):
     alignments = plain_sample(3, "global")
     sets = alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR
     for name in ("a.tsv", "a.paf"):
-        with open_writer(tmp_path / name, None, *sets, shown=Shown(both_ways=True)) as writer:
+        content = Content(*sets, shown=Shown(both_ways=True))
+        with open_writer(tmp_path / name, None, content) as writer:
             writer.write(alignments)
         write(alignments, tmp_path / f"once.{name}")
         both, once = ((tmp_path / p).read_text().splitlines() for p in (name, f"once.{name}"))
@@ -196,15 +196,14 @@ def test_columns_are_checked(tmp_path):
     choosable = "tsv, csv, jsonl, parquet, blast6, blast7"
     with pytest.raises(FormatError, match=f"paf has no columns to choose; {choosable} have"):
         table(alignments, tmp_path / "a.paf", "query", "paf")
+    content = Content(*sets, Detail.CIGAR, shown=Shown(both_ways=True))
     with pytest.raises(FormatError, match="sam has each pair once; written both ways are paf, tsv"):
-        open_writer(tmp_path / "a.sam", "sam", *sets, Detail.CIGAR, shown=Shown(both_ways=True))
+        open_writer(tmp_path / "a.sam", "sam", content)
     with pytest.raises(FormatError, match="column 'positives' needs alignments"):
         open_writer(
             tmp_path / "a.tsv",
             "tsv",
-            *sets,
-            Detail.STATS,
-            shown=Shown(fields=parse_fields("positives")),
+            Content(*sets, Detail.STATS, shown=Shown(fields=parse_fields("positives"))),
         )
     assert list(tmp_path.iterdir()) == []
 

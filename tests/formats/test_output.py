@@ -32,6 +32,7 @@ from pairalign.formats import output as output_module
 from pairalign.formats import writer as writer_module
 from pairalign.formats.carriers import MOST_UNFORMATTED
 from pairalign.formats.output import open_output
+from pairalign.formats.writer import Content
 from pairalign.formats.zstd import read_zstd
 from pairalign.pairs.want import Detail
 
@@ -94,9 +95,9 @@ def test_a_slow_disk_holds_nobody_up(tmp_path, monkeypatch):
         return write_now(output, data)
 
     monkeypatch.setattr(output_module.FileOutput, "write", write_when_ready)
-    sets = alignments.queries, alignments.targets
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR)
     path = tmp_path / "a.tsv.gz"
-    with open_writer(path, None, *sets, alignments.scoring, Detail.CIGAR, threads=4) as writer:
+    with open_writer(path, None, content, threads=4) as writer:
         writer.write(alignments)  # would wait for ever
         disk_is_ready.set()
     assert path.read_bytes() == (tmp_path / "once.tsv.gz").read_bytes()
@@ -109,8 +110,8 @@ def test_a_slow_disk_holds_nobody_up_natively(tmp_path, monkeypatch):
     read_end, write_end = os.pipe()
     assert len(expected) > fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
     monkeypatch.setattr(output_module.FileOutput, "descriptor", write_end)
-    sets = alignments.queries, alignments.targets
-    writer = open_writer(tmp_path / "a.srspair", None, *sets, alignments.scoring, Detail.CIGAR, 2)
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR)
+    writer = open_writer(tmp_path / "a.srspair", None, content, threads=2)
     (part,) = tmp_path.iterdir()
     header = part.read_bytes()
     writer.write(alignments)  # would wait for ever
@@ -138,9 +139,8 @@ def test_calls_do_not_wait_for_each_other(name, tmp_path, monkeypatch, capfdbina
     format = "tsv" if name == "-" else None
     expected = written(alignments, find_format(name, format).name, tmp_path).encode()
     path = name if name == "-" else tmp_path / name
-    sets = alignments.queries, alignments.targets
-    arguments = (path, format, *sets, alignments.scoring, Detail.CIGAR)
-    with open_writer(*arguments, threads=5) as writer:
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR)
+    with open_writer(path, format, content, threads=5) as writer:
         for start in range(0, 400, 3):
             writer.write(alignments[start : start + 3])
             unformatted = writer._queue.unformatted
@@ -204,8 +204,8 @@ def test_gz_by_an_independent_reader(tmp_path, monkeypatch):
 def test_nothing_appears_before_it_is_complete(tmp_path):
     alignments = sample(1)
     path = tmp_path / "a.paf"
-    sets = alignments.queries, alignments.targets
-    with open_writer(path, None, *sets, alignments.scoring, Detail.CIGAR) as writer:
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR)
+    with open_writer(path, None, content) as writer:
         writer.write(alignments)
         (temporary,) = os.listdir(tmp_path)
         assert temporary.startswith(".")
@@ -221,11 +221,10 @@ def test_an_interruption_leaves_what_was_there(name, error, tmp_path):
     alignments = sample(1)
     path = tmp_path / name
     path.write_text("before")
-    sets = alignments.queries, alignments.targets
+    content = Content(alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR)
 
     def run():
-        arguments = (*sets, alignments.scoring, Detail.CIGAR, 2)
-        with open_writer(path, None, *arguments) as writer:
+        with open_writer(path, None, content, threads=2) as writer:
             writer.write(alignments)
             raise error
 

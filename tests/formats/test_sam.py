@@ -12,6 +12,7 @@ from written_files import write, written
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
 from pairalign.formats import open_writer
+from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 
@@ -95,7 +96,9 @@ def test_sam_refuses_what_it_cannot_hold(tmp_path, names, strings, message):
     alignments = plain_sample(1, "local")
     queries = SequenceSet.from_strings(strings, names, alphabet="protein")
     with pytest.raises(FormatError, match=message):
-        open_writer(tmp_path / "a.sam", None, queries, queries, alignments.scoring, Detail.CIGAR)
+        open_writer(
+            tmp_path / "a.sam", None, Content(queries, queries, alignments.scoring, Detail.CIGAR)
+        )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from pairalign.base.error_types import FormatError
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
-from pairalign.formats.writer import Piece
+from pairalign.formats.writer import Content, Piece
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
@@ -75,8 +75,9 @@ def first_part(format: str, queries: SequenceSet, targets: SequenceSet | None = 
     job = AlignmentJob(queries, targets, scoring, window=2, shard=(1, 30)).of_block()
     assert len(job.queries) < len(queries)
     assert whole_of(job.queries) is queries
-    content = job.queries, job.problem.others, scoring, Detail.CIGAR
-    with open_writer("x", format, *content, piece=Piece(last=False)):
+    sets = job.queries, job.problem.others
+    content = Content(*sets, scoring, Detail.CIGAR, piece=Piece(last=False))
+    with open_writer("x", format, content):
         pass
 
 

@@ -16,8 +16,8 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
-from pairalign.formats import open_overlap_writer
-from pairalign.formats.writer import Shown
+from pairalign.formats import open_writer
+from pairalign.formats.writer import Content, Shown
 from pairalign.pairs.want import Detail
 from pairalign.reads.presets import PRESETS
 from pairalign.sequences.alphabets import DNA
@@ -172,7 +172,9 @@ def test_formats_without_strands_refuse_them(tmp_path: Path) -> None:
     with (
         pytest.raises(FormatError, match="fasta has no strands"),
         open_writer(
-            tmp_path / "o.fasta", None, found.queries, found.targets, found.scoring, Detail.CIGAR
+            tmp_path / "o.fasta",
+            None,
+            Content(found.queries, found.targets, found.scoring, Detail.CIGAR),
         ) as writer,
     ):
         writer.write(found)
@@ -181,12 +183,14 @@ def test_formats_without_strands_refuse_them(tmp_path: Path) -> None:
 def test_dual_is_for_paf(tmp_path: Path) -> None:
     found = find({"a": GENOME[:100], "b": GENOME[:100]})
     with pytest.raises(FormatError, match="leave dual=True out"):
-        open_overlap_writer(
+        open_writer(
             tmp_path / "o.gfa",
             None,
-            found.reads,
-            found.alignments.scoring,
-            shown=Shown(both_ways=True),
+            Content(
+                *(found.reads, found.reads, found.alignments.scoring, Detail.CIGAR),
+                shown=Shown(both_ways=True, strands=True),
+                max_overhang=0,
+            ),
         )
 
 

@@ -3,9 +3,8 @@
 import itertools
 import os
 
-from pairalign.formats import (
-    open_writer,
-)
+from pairalign.formats import open_writer
+from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 
 TEXT = (
@@ -38,8 +37,8 @@ def detail_of(alignments):
 def write(alignments, path, format=None, *, cuts=(), threads=1):
     sets = alignments.queries, alignments.targets
     edges = [0, *sorted(cuts), len(alignments)]
-    arguments = (*sets, alignments.scoring, detail_of(alignments), threads)
-    with open_writer(path, format, *arguments) as writer:
+    content = Content(*sets, alignments.scoring, detail_of(alignments))
+    with open_writer(path, format, content, threads=threads) as writer:
         for a, b in itertools.pairwise(edges):
             writer.write(alignments[a:b])
 

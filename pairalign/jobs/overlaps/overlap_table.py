@@ -12,10 +12,12 @@ import numpy.typing as npt
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
 from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
-from pairalign.formats import open_overlap_writer
+from pairalign.formats import open_writer
+from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
+from pairalign.pairs.want import Detail
 from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
 from pairalign.results.alignment_result import Alignment
@@ -170,14 +172,13 @@ class Overlaps(Tabular):
         ------
         FormatError, OutputError
         """
-        with open_overlap_writer(
-            path,
-            format,
-            self.reads,
-            self.alignments.scoring,
+        content = Content(
+            *(self.reads, self.reads, self.alignments.scoring, Detail.CIGAR),
+            shown=Shown(strands=True),
             max_overhang=self.preset.max_overhang,
             kept=self.kept,
-        ) as writer:
+        )
+        with open_writer(path, format, content) as writer:
             writer.write(self.alignments)
 
     def to_networkx(self) -> Any:

@@ -21,7 +21,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.procedure import requirement_of
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
-from pairalign.jobs.run.table import Table, confidence_of
+from pairalign.jobs.run.table import Table, confidence_of, content_of
 from pairalign.jobs.run.work_sample import Left, WorkSample
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
@@ -205,16 +205,8 @@ def _write(
     path: str, results: Iterable[Alignments], job: AlignmentJob, plan: AlignmentPlan, table: Table
 ) -> int:
     """Write some results; return the bytes."""
-    confidence = confidence_of(table, plan.request, plan.run.resources.device, job)
-    with open_writer(
-        path,
-        table.writer_type.name,
-        *(job.queries, job.problem.others, job.scoring, job.want.detail),
-        threads=job.threads,
-        shown=table.shown,
-        significance=plan.significance,
-        confidence=confidence,
-    ) as writer:
+    content = content_of(table, plan, job, plan.run.resources.device)
+    with open_writer(path, table.writer_type.name, content, threads=job.threads) as writer:
         for alignments in results:
             writer.write(alignments)
     return os.path.getsize(path)

@@ -13,10 +13,10 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
-from pairalign.formats.writer import PLAIN_CIGAR, Shown
+from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Shown
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.run_request import RunRequest
+from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.requests.resources import Resources
@@ -147,6 +147,33 @@ def _shown_tags(
     """Return the tags of a format: with confidence, where it is known and can be shown."""
     has_tag = _TAG in writer.known_tags and detail == Detail.CIGAR
     return tags | {_TAG} if has_tag and options.is_by_accuracy else tags
+
+
+def content_of(
+    table: Table, plan: AlignmentPlan, job: AlignmentJob, device: str, piece: Piece = WHOLE
+) -> Content:
+    """Return what is written of a job; its sets may be those of a part of what is planned.
+
+    Parameters
+    ----------
+    device : str
+        Where it is computed how sure columns are, if the format shows that.
+
+    Raises
+    ------
+    FormatError
+        That is asked for of alignments of either strand.
+    """
+    significance = plan.significance
+    if significance is not None and job.queries is not plan.job.queries:
+        significance = significance.of_sets(job.queries, job.problem.others)
+    return Content(
+        *(job.queries, job.problem.others, job.scoring, job.want.detail),
+        shown=table.shown,
+        piece=piece,
+        significance=significance,
+        confidence=confidence_of(table, plan.request, device, job),
+    )
 
 
 def confidence_of(

@@ -49,7 +49,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
-from pairalign.jobs.run.table import Table, confidence_of, table_of
+from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
 from pairalign.requests.files_request import UpdateOptions
@@ -455,17 +455,9 @@ def _align(
         open_writer(
             update.output.path,
             update.output.format,
-            job.queries,
-            job.problem.others,
-            job.scoring,
-            job.want.detail,
+            content_of(update.table, update.plan, job, update.request.resources.device),
             threads=job.threads,
             output=output,
-            significance=update.plan.significance,
-            confidence=confidence_of(
-                update.table, update.plan.request, update.request.resources.device, job
-            ),
-            shown=update.table.shown,
         ) as writer,
     ):
         for alignments in results:
