@@ -30,10 +30,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from pairalign.scoring import posterior_tables as shipped  # noqa: E402
 
 REFERENCES = ROOT / "tests/data/rna_references.fasta.xz"
-TABLES = ROOT / "pairalign/scoring/dna_tables.py"
+DNA_MODELS = ROOT / "pairalign/scoring/dna_models.json"
+PROTEIN_MODELS = ROOT / "pairalign/scoring/protein_models.json"
 RESIDUES = {"dna": "ACGU", "protein": "ARNDCQEGHILKMFPSTWYV"}
 ROUNDS = 40
 IDENTICAL = {1: [0.6], 4: [0.97, 0.8, 0.6, 0.35]}
@@ -186,55 +186,58 @@ def train(families: list[Family], alphabet: str, states: int, most: float = 1.0)
     return model
 
 
-def table(one: MatchStates, several: MatchStates) -> str:
-    """Return the module that the package reads."""
-    text = f'''"""Match states of DNA and RNA, as `scripts/train_models.py` writes them.
-
-`open_short` is the chance that a gap of either sequence follows.
-"""
-
-from pairalign.scoring.posterior_tables import MatchState
-
-DNA_BACKGROUND = "{" ".join(map(_number, one.background))}"
-"""Of A, C, G and T."""
-
-DNA_ODDS = {_lower(one.odds[0])}
-"""Without match states."""
-
-DNA_STATES = (
-'''
+def trained(one: MatchStates, several: MatchStates) -> dict[str, Any]:
+    """Return what the package reads of DNA."""
     weights = zip(several.stay, several.leave, several.enter, several.open / 2, strict=True)
+    states = []
     for values, odds in zip(weights, several.odds, strict=True):
-        text += "    MatchState(\n"
-        for name, value in zip(("stay", "leave", "enter", "open_short"), values, strict=True):
-            text += f"        {name}={_number(value)},\n"
-        text += f"        open_long=0,\n        odds={_lower(odds)},\n    ),\n"
-    return text + ")\n"
+        names = ("stay", "leave", "enter", "open_short")
+        state = dict(zip(names, map(_number, values), strict=True))
+        states.append({**state, "open_long": 0, "odds": _lower(odds)})
+    return {
+        "background": list(map(_number, one.background)),
+        "odds": _lower(one.odds[0]),
+        "states": states,
+    }
 
 
-def _lower(odds: Array) -> str:
-    return json.dumps("\n".join(" ".join(map(_number, r[: k + 1])) for k, r in enumerate(odds)))
+def as_json(value: object, indent: str = "") -> str:
+    """Return a value as JSON that has a list of numbers in a line."""
+    inner = indent + "  "
+    if isinstance(value, dict):
+        lines = [f"{inner}{json.dumps(key)}: {as_json(v, inner)}" for key, v in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and not all(isinstance(one, (int, float)) for one in value):
+        return "[\n" + ",\n".join(inner + as_json(one, inner) for one in value) + f"\n{indent}]"
+    return json.dumps(value)
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+def _lower(odds: Array) -> list[list[float]]:
+    return [list(map(_number, row[: k + 1])) for k, row in enumerate(odds)]
+
+
+def _number(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
 def compare(families: list[Family]) -> None:
     """Print how near estimates of proteins come to the tables that are shipped: correlations."""
-    frequent = np.array(shipped.PROTEIN_BACKGROUND.split(), float)
-    probcons = np.log(_lower_of(shipped.PROTEIN_PAIRS, np.outer(frequent, frequent)))
+    shipped = json.loads(PROTEIN_MODELS.read_text())
+    frequent = np.array(shipped["background"])
+    pairs = _entries(shipped["probcons"]["pairs"])
+    probcons = np.log(pairs / np.outer(frequent, frequent)[np.tril_indices(20)])
     one, four = (train(families, "protein", states, MOST_IDENTICAL) for states in IDENTICAL)
-    for name, other in (("ProbCons", probcons), ("MIQS", _lower_of(shipped.MIQS))):
+    for name, other in (("ProbCons", probcons), ("MIQS", _entries(shipped["miqs"]))):
         print(name, _correlations(one, other))
-    for k, state in enumerate(shipped.MATCH_STATES):
+    for k, state in enumerate(shipped["trained"]["states"]):
         print(
-            f"match state {k + 1}: each of four", _correlations(four, np.log(_lower_of(state.odds)))
+            f"match state {k + 1}: each of four",
+            _correlations(four, np.log(_entries(state["odds"]))),
         )
 
 
-def _lower_of(text: str, by: Array = 1) -> Array:
-    return np.array(text.split(), float) / np.broadcast_to(by, (20, 20))[np.tril_indices(20)]
+def _entries(lower: list[list[float]]) -> Array:
+    return np.concatenate([np.array(row) for row in lower])
 
 
 def _correlations(model: MatchStates, table: Array) -> list[float]:
@@ -250,10 +253,12 @@ def main() -> None:
     options = parser.parse_args()
     if options.protein:
         return compare([rows for path in options.protein for rows in read_references(path)])
-    text = table(*(train(read_references(REFERENCES), "dna", states) for states in IDENTICAL))
+    shipped = DNA_MODELS.read_text()
+    models = (train(read_references(REFERENCES), "dna", states) for states in IDENTICAL)
+    text = as_json({**json.loads(shipped), "trained": trained(*models)}) + "\n"
     if options.write:
-        TABLES.write_text(text)
-    print("as shipped" if TABLES.read_text() == text else f"{TABLES} differs: --write")
+        DNA_MODELS.write_text(text)
+    print("as shipped" if shipped == text else f"{DNA_MODELS} differs: --write")
 
 
 if __name__ == "__main__":

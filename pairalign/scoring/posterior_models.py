@@ -1,7 +1,8 @@
-"""The models of pairs that posteriors are computed of: all parameters, and where they are from.
+"""The models of pairs that posteriors are computed of, and where their parameters are from.
 
 Two models, combined as MSAProbs does (Liu et al. 2010): a pair HMM and a partition function. Both
-are in odds ratios: a residue in a gap counts 1, an aligned pair what is tabulated here.
+are in odds ratios: a residue in a gap counts 1, an aligned pair what is tabulated in
+``protein_models.json`` and ``dna_models.json``, which have lower triangles of symmetric tables.
 
 ========== ==================================== ==================================================
 alphabet   pair HMM                             partition function
@@ -54,25 +55,17 @@ proteins. Bioinformatics 30:317-325, 2014.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.scoring.dna_tables import DNA_BACKGROUND, DNA_ODDS, DNA_STATES
-from pairalign.scoring.posterior_tables import (
-    GAPS,
-    MATCH_STATES,
-    MIQS,
-    PROTEIN_BACKGROUND,
-    PROTEIN_PAIRS,
-    RNA_BACKGROUND,
-    RNA_PAIRS,
-)
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 CODES = 32
@@ -185,85 +178,97 @@ def profile_costs(alphabet: Alphabet) -> ProfileCosts | None:
     """Return the costs of an alphabet; None: none are known to be good."""
     if alphabet == DNA:
         return None
-    miqs = _symmetric(MIQS)
+    miqs = _symmetric(_parameters("protein")["miqs"])
     scores = np.full((CODES, CODES), _ALIGNED, np.int32)
     scores[: len(miqs), : len(miqs)] += np.rint(10 * miqs).astype(np.int32)
     return ProfileCosts(scores, gap_open=60, posterior=200)
 
 
+@cache
+def _parameters(alphabet: str) -> Mapping[str, Any]:
+    """Return the parameters of the models of an alphabet."""
+    text = Path(__file__).with_name(f"{alphabet}_models.json").read_text()
+    parameters: Mapping[str, Any] = json.loads(text)
+    return parameters
+
+
 def _trained_model() -> PosteriorModel:
-    background = _numbers(PROTEIN_BACKGROUND)
+    trained = dict(_parameters("protein")["trained"])
+    states = trained.pop("states")
     return _protein_model(
-        [_of_all_codes(_symmetric(state.odds), background) for state in MATCH_STATES],
-        **{name: [getattr(state, name) for state in MATCH_STATES] for name in OF_STATES},
-        **GAPS,
+        [_symmetric(state["odds"]) for state in states],
+        **trained,
+        **{name: [state[name] for state in states] for name in OF_STATES},
     )
 
 
 def _probcons_model() -> PosteriorModel:
-    background = _numbers(PROTEIN_BACKGROUND)
-    odds = _symmetric(PROTEIN_PAIRS) / np.outer(background, background)
+    parameters = _parameters("protein")
+    background = np.array(parameters["background"])
+    weights = dict(parameters["probcons"])
+    odds = _symmetric(weights.pop("pairs")) / np.outer(background, background)
+    short, long = weights.pop("open_short"), weights.pop("open_long")
     return _protein_model(
-        [_of_all_codes(odds, background)],
-        start_match=0.6814756989,
-        start_short=8.615339902e-05,
-        start_long=0.1591759622,
-        stay=[1 - 2 * 0.0119511066 - 2 * 0.008008334786],
+        [odds],
+        **weights,
+        close_short=1 - weights["extend_short"],
+        close_long=1 - weights["extend_long"],
+        stay=[1 - 2 * short - 2 * long],
         leave=[0],
         enter=[1],
-        open_short=[0.0119511066],
-        open_long=[0.008008334786],
-        extend_short=0.3965826333,
-        extend_long=0.8988758326,
-        close_short=1 - 0.3965826333,
-        close_long=1 - 0.8988758326,
+        open_short=[short],
+        open_long=[long],
     )
 
 
 def _protein_model(
-    hmm_emission: list[npt.NDArray[np.float64]], **hmm: float | list[float]
+    odds: list[npt.NDArray[np.float64]], **hmm: float | list[float]
 ) -> PosteriorModel:
     """Return a pair HMM of proteins with the partition function that both have."""
-    temperature = 5.02492
-    boltzmann = _exponential(_symmetric(MIQS) / temperature)
+    parameters = _parameters("protein")
+    background, partition = np.array(parameters["background"]), parameters["partition"]
+    temperature = partition["temperature"]
+    boltzmann = _exponential(_symmetric(parameters["miqs"]) / temperature)
     return PosteriorModel(
-        hmm_emission=np.stack(hmm_emission),
-        partition_emission=_of_all_codes(boltzmann, _numbers(PROTEIN_BACKGROUND)),
+        hmm_emission=np.stack(
+            [_with_ambiguous(table, background, _PROTEIN_GROUPS) for table in odds]
+        ),
+        partition_emission=_with_ambiguous(boltzmann, background, _PROTEIN_GROUPS),
         **_rounded(
             **hmm,
-            gap_open=math.exp(-22.9675 / temperature),
-            gap_extend=math.exp(-1.31272 / temperature),
+            gap_open=math.exp(-partition["gap_open"] / temperature),
+            gap_extend=math.exp(-partition["gap_extend"] / temperature),
         ),
     )
 
 
 def _dna_model() -> PosteriorModel:
-    background = _numbers(RNA_BACKGROUND)
-    odds = _symmetric(RNA_PAIRS) / np.outer(background, background)
-    open_ = 0.0190259293
+    parameters = _parameters("dna")["probcons"]
+    background = np.array(parameters["background"])
+    odds = _symmetric(parameters["pairs"]) / np.outer(background, background)
     return _model_with_flanks(
         [odds ** (1 / _DNA_TEMPERATURE)],
         odds,
         background,
-        extend=0.3269913495,
+        extend=parameters["extend"],
         gap_extend=math.exp(-0.25),
-        stay=[1 - 2 * open_],
+        stay=[1 - 2 * parameters["open_short"]],
         leave=[0],
         enter=[1],
-        open_short=[open_],
+        open_short=[parameters["open_short"]],
     )
 
 
 def _rna_model() -> PosteriorModel:
-    hmm = {name: [getattr(state, name) for state in DNA_STATES] for name in OF_STATES}
-    del hmm["open_long"]
+    parameters = _parameters("dna")["trained"]
+    states = parameters["states"]
     return _model_with_flanks(
-        [_symmetric(state.odds) for state in DNA_STATES],
-        _symmetric(DNA_ODDS),
-        _numbers(DNA_BACKGROUND),
+        [_symmetric(state["odds"]) for state in states],
+        _symmetric(parameters["odds"]),
+        np.array(parameters["background"]),
         extend=0.4,
         gap_extend=math.exp(-0.15),
-        **hmm,
+        **{name: [state[name] for state in states] for name in OF_STATES if name != "open_long"},
     )
 
 
@@ -306,14 +311,9 @@ def _model_with_flanks(
     )
 
 
-def _numbers(text: str) -> npt.NDArray[np.float64]:
-    return np.array([float(x) for x in text.split()])
-
-
-def _symmetric(lower_triangle: str) -> npt.NDArray[np.float64]:
-    rows = [[float(x) for x in line.split()] for line in lower_triangle.split("\n") if line.strip()]
-    table = np.zeros((len(rows), len(rows)))
-    for i, row in enumerate(rows):
+def _symmetric(lower_triangle: list[list[float]]) -> npt.NDArray[np.float64]:
+    table = np.zeros((len(lower_triangle), len(lower_triangle)))
+    for i, row in enumerate(lower_triangle):
         table[i, : i + 1] = table[: i + 1, i] = row
     return table
 
@@ -321,12 +321,6 @@ def _symmetric(lower_triangle: str) -> npt.NDArray[np.float64]:
 def _exponential(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     values: npt.NDArray[np.float64] = np.vectorize(math.exp)(table).astype(np.float64)
     return values
-
-
-def _of_all_codes(
-    odds: npt.NDArray[np.float64], background: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    return _with_ambiguous(odds, background, _PROTEIN_GROUPS)
 
 
 def _with_ambiguous(
