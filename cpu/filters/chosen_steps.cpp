@@ -1,4 +1,4 @@
-// Which filters are looked at of a set, and by what q-grams: a sample of pairs says so.
+#include "chosen_steps.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "../threads.h"
-#include "pair_filter.h"
 
 namespace {
 

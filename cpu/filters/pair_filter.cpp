@@ -13,6 +13,7 @@
 #include "../export.h"
 #include "../set_bytes.h"
 #include "../threads.h"
+#include "chosen_steps.h"
 #include "common_bits.h"
 #include "pair_filter.h"
 

@@ -10,6 +10,7 @@
 #include <new>
 #include <numeric>
 
+#include "../filters/chosen_steps.h"
 #include "../filters/pair_filter.h"
 #include "../threads.h"
 #include "text_list.h"
