@@ -6,27 +6,32 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pairalign.base.console import say
 from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
-from pairalign.cli.planning import (
+from pairalign.formats import FORMATS, open_writer
+from pairalign.formats.writer import Content
+from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.jobs.commands.planning import (
     named_output_of,
     with_output,
 )
-from pairalign.cli.report_option import ReportRequest, finish_report, make_collector, report_of
-from pairalign.cli.summary import Summary, describe_steps
-from pairalign.cli.summary_lines import Lines, say_summary, written_pairs
-from pairalign.formats import FORMATS, open_writer
-from pairalign.formats.writer import Content
+from pairalign.jobs.commands.report_option import (
+    ReportRequest,
+    finish_report,
+    make_collector,
+    report_of,
+)
+from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
+from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
-from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_of_files
+from pairalign.jobs.run.run_request import RunRequest, plan_of_files
 from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
-from pairalign.statistics.statements import describe_mask, describe_statistics
+from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_collector import ReportCollector
@@ -85,23 +90,6 @@ def _foretell(request: AlignOptions, table: Table, problem: ProblemRequest) -> L
     plan = plan_of_files(problem, request, table.run_request(request, resources))
     say_plan(plan, quiet=False)
     return lines_of(foretell(plan, table))
-
-
-def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
-    """Say what residues are masked, what E-values are made of, and which pairs are left out."""
-    request, job = plan.request, plan.job
-    if request.scored_mask is not None and not quiet:
-        say(describe_mask(plan.problem, job.problem, request.scored_mask))
-    if plan.statistics.reason is not None:
-        log.warning("evalue and bits are nan: %s", plan.statistics.reason)
-    if plan.statistics.are_shown and plan.significance is not None and not quiet:
-        say(f"E-values: {describe_statistics(plan.significance, job.scoring)}")
-    if job.left_out:
-        log.warning(
-            "%s: %s pairs left out, which came again or were sequences with themselves",
-            request.pairs,
-            f"{job.left_out:,}",
-        )
 
 
 def _carry_out(command: _Command) -> Lines:

@@ -14,12 +14,11 @@ from pairalign.base.choices import (
     PICTURES,
     TREE_SUFFIXES,
 )
+from pairalign.base.console import log, name_output
 from pairalign.base.declaration import check, values_of
 from pairalign.base.error_types import DistanceError, FormatError
 from pairalign.base.native import share_heap
 from pairalign.base.texts import quoted
-from pairalign.cli.console import log, name_output
-from pairalign.cli.dask_cluster import workers_of
 from pairalign.cli.distances_in_parts import (
     Forget,
     measure_on_cluster,
@@ -29,15 +28,6 @@ from pairalign.cli.distances_in_parts import (
 )
 from pairalign.cli.grouped_distances import measure_grouped
 from pairalign.cli.near_distances import run_near
-from pairalign.cli.planning import (
-    problem_of,
-    read_receptors,
-    read_sequences,
-    result_seconds,
-    with_output,
-)
-from pairalign.cli.report_option import ReportRequest, report_distances, report_of
-from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table
@@ -48,6 +38,16 @@ from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.formats.rectangles import rectangle_format
 from pairalign.formats.result_files import tree_text
+from pairalign.jobs.commands.dask_cluster import workers_of
+from pairalign.jobs.commands.planning import (
+    problem_of,
+    read_receptors,
+    read_sequences,
+    result_seconds,
+    with_output,
+)
+from pairalign.jobs.commands.report_option import ReportRequest, report_distances, report_of
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.guide_tree import (

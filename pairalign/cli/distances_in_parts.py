@@ -7,9 +7,6 @@ from functools import partial
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import options_of, values_of
-from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
-from pairalign.cli.planning import named_output_of
-from pairalign.cli.summary_lines import say_summary, written_pairs
 from pairalign.formats.distance_parts import (
     FORMAT,
     SUFFIX,
@@ -21,6 +18,9 @@ from pairalign.formats.output import Output, open_output
 from pairalign.formats.part_places import clear_parts
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.resumable import check_resumable
+from pairalign.jobs.commands.dask_cluster import Parts, make_parts, workers_of
+from pairalign.jobs.commands.planning import named_output_of
+from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
 from pairalign.jobs.distances.distance import measure_in_order, plan_distances
 from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
 from pairalign.jobs.run.align import AlignmentJob

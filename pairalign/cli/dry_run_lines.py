@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.cli.summary_lines import Lines
+from pairalign.jobs.commands.summary_lines import Lines
 from pairalign.jobs.run.dry_run import Forecast
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))

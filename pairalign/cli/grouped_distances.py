@@ -6,11 +6,11 @@ import time
 from dataclasses import replace
 
 from pairalign.base.choices import BY_FILE, ON_DUPLICATE
-from pairalign.cli.planning import (
+from pairalign.formats.phylip import check_strict_names
+from pairalign.jobs.commands.planning import (
     problem_of,
 )
-from pairalign.cli.summary_lines import Lines
-from pairalign.formats.phylip import check_strict_names
+from pairalign.jobs.commands.summary_lines import Lines
 from pairalign.jobs.distances.group_membership import BY_FILE_RULES, find_groups
 from pairalign.jobs.distances.guide_tree import check_count
 from pairalign.jobs.distances.proteome_distances import measure_groups

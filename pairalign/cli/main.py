@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others keep what is freed
         try:
-            from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
-            from pairalign.cli.program import run
+            # Not before signals are handled.
+            from pairalign.cli.program import keep_what_is_loaded, run
         except MemoryError:
             with options_are_spelled():
                 print(f"pairalign: error: {out_of_memory()}", file=sys.stderr)

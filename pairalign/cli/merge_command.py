@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.merge import merge
 from pairalign.formats.parts import (
     Manifest,
@@ -12,6 +11,7 @@ from pairalign.formats.parts import (
     missing_shards,
     read_manifests,
 )
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.part_place import without_option
 from pairalign.requests.files_request import MergeOptions
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 
-from pairalign.cli.planning import (
+from pairalign.formats.output import check_writable
+from pairalign.formats.sparse_distance_files import sparse_format, write_sparse
+from pairalign.jobs.commands.planning import (
     problem_of,
     read_receptors,
     read_sequences,
     with_output,
 )
-from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.formats.output import check_writable
-from pairalign.formats.sparse_distance_files import sparse_format, write_sparse
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring

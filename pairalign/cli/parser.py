@@ -6,13 +6,14 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
-from pairalign.base.declaration import Kind, Option, options_of
-from pairalign.cli.console import printable
+from pairalign.base.console import printable
+from pairalign.base.declaration import Option, options_of
+from pairalign.base.option_parser import LaterValues
 
 _UNKNOWN = "unrecognized arguments: "
 _CHOICES = re.compile(r"(invalid choice: '(.*)') \(choose from (.*)\)", re.DOTALL)
@@ -220,13 +221,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(shown)}?" if shown else ""
 
 
-_COMPLETED = {
-    "files": {"bash": "_shtab_compgen_files", "zsh": "_files"},
-    "matrices": {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"},
-}
-"""What shtab asks each shell for: its own functions, and those of `cli.completion_command`."""
-
-
 def add_help(parser: Parser, kind: Any) -> None:
     """Give a parser the line of usage, and the option for help.
 
@@ -260,80 +254,3 @@ def _usage(options: Sequence[Option]) -> str:
             forms = {"?": f"[{name}]", "*": many, "+": f"{name} {many}"}
             places.append(forms.get(option.nargs or "", name))
     return " ".join(["%(prog)s", "[options]", *needed, *places])
-
-
-def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
-    """Give a parser the description and the options of a request.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of a subcommand.
-    kind : type
-        Of the request: one of `pairalign.requests.shared.CommandOptions`.
-    """
-    parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
-    groups: dict[str | None, Any] = {None: parser}
-    exclusive: dict[str, Any] = {}
-    for option in options_of(kind):
-        if option.group not in groups:
-            assert option.group is not None
-            groups[option.group] = parser.add_argument_group(
-                option.group, kind.GROUPS.get(option.group)
-            )
-        group = groups[option.group]
-        if option.excludes is not None:
-            if option.excludes not in exclusive:
-                exclusive[option.excludes] = group.add_mutually_exclusive_group()
-            group = exclusive[option.excludes]
-        _add(group, option)
-
-
-class LaterValues:
-    """The values of an option, which are looked up when one is given."""
-
-    def __init__(self, one: Option) -> None:
-        self._one = one
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._one.known_values)
-
-
-def _add(group: Any, option: Option) -> None:
-    """Add one option."""
-    about: dict[str, Any] = {"help": option.help}
-    if option.is_flag:
-        about["action"] = "store_true"
-    else:
-        about |= {"metavar": option.metavar, "default": option.default}
-        if callable(option.values):
-            about["choices"] = LaterValues(option)
-        elif option.values:
-            about["choices"] = option.values
-        if option.kind is not None:
-            about["type"] = converter(option.kind)
-    if option.is_several and not option.is_place:
-        about |= {"action": "append", "default": []}
-    if option.is_place:
-        names = [option.name]
-        if option.nargs is not None:
-            about["nargs"] = option.nargs
-    else:
-        names = list(option.flags) or [option.flag]
-        about |= {"dest": option.name, "required": option.required}
-    action = group.add_argument(*names, **about)
-    action.declared = option
-    if option.kind is not None and option.kind.completes:
-        action.complete = _COMPLETED[option.kind.completes]
-
-
-def converter(kind: Kind) -> Callable[[str], Any]:
-    """Make a type for argparse whose message says what was expected."""
-
-    def converted(text: str) -> Any:
-        try:
-            return kind.read(text)
-        except (ValueError, ArithmeticError):
-            raise argparse.ArgumentTypeError(f"found '{text}', expected {kind.expected}") from None
-
-    return converted

@@ -66,8 +66,8 @@ class Commit:
         What the writer needs to know of what came since the commit before, see
         `pairalign.formats.writer.Writer.leave`.
     summary : dict
-        What `pairalign.cli.summary` has to know of the results so far; that of the last commit
-        counts.
+        What `pairalign.jobs.commands.summary` has to know of the results so far; that of the
+        last commit counts.
     complete : bool
         Whether the file is complete and about to get its name.
     """

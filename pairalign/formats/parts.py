@@ -65,7 +65,7 @@ class Manifest:
         Of a part whose pairs do not all follow one another, for each piece: pairs that come before
         it, pairs that it covers, where it ends in the file, and the number of the pair after it.
     summary : dict
-        What `pairalign.cli.summary` has to know of its results.
+        What `pairalign.jobs.commands.summary` has to know of its results.
     """
 
     run: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What is asked of files that are made or put together: merge, update, pack, rotate."""
+"""What is asked of files that are made or put together: merge, pack."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import ClassVar
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.base.option_kinds import PATH
-from pairalign.requests.resources import MessagesOptions, Resources, ResourcesOptions
+from pairalign.requests.resources import MessagesOptions, Resources
 from pairalign.requests.shared import (
     RESOURCES,
     CommandOptions,
     InputOptions,
     OutputOptions,
-    ProblemOptions,
     SequencesOptions,
-    StrandOptions,
     format_option,
 )
 
@@ -68,28 +66,6 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
 
 
 @request
-class UpdateOptions(PartsOptions, ResourcesOptions):
-    """All that ``pairalign update`` is asked."""
-
-    DESCRIPTION: ClassVar[str] = (
-        "Add sequences to a run of align: only pairs with a new sequence are aligned, and the "
-        "result has the bytes of a run of all sequences. PARTS is the folder of the run, made with "
-        "align -o PARTS --shard 1/1 or any other number of parts."
-    )
-
-    new: tuple[str, ...] = place(
-        "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
-    )
-    output: str = again(
-        OutputOptions,
-        "output",
-        help="file, or - for stdout; .gz compresses; with a / at the end a folder of one part, to "
-        "which more can be added",
-        required=True,
-    )
-
-
-@request
 class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions):
     """All that ``pairalign pack`` is asked."""
 
@@ -101,41 +77,3 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
     STDOUT_FORMAT: ClassVar[str] = "pairset"
 
     format: str | None = format_option(("pairset",), "pairset")
-
-
-@request
-class StartOptions(CommandOptions):
-    """Where circles begin."""
-
-    to: str = option(
-        help="begin where that sequence begins, or at its residue N",
-        metavar="NAME[:N]",
-        required=True,
-    )
-
-
-@request
-class RotateOptions(
-    SequencesOptions,
-    OutputOptions,
-    StartOptions,
-    StrandOptions,
-    ProblemOptions,
-    ResourcesOptions,
-):
-    """All that ``pairalign rotate`` is asked."""
-
-    SHORT: ClassVar[str] = "output to strand mode threads"
-    DESCRIPTION: ClassVar[str] = (
-        "Rotate the circular sequences of IN so that all begin where one of them does: genomes of "
-        "mitochondria, plasmids and phages, which files begin anywhere."
-    )
-    STDOUT_FORMAT: ClassVar[str] = "fasta"
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            lambda request: request.scoring.mode not in (None, "global"),
-            "circles are rotated in mode global, not in mode {.mode}",
-        ),
-    )
-
-    format: str | None = format_option(("fasta",), "fasta")

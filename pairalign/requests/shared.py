@@ -129,7 +129,7 @@ class InputArguments(RecordArguments, total=False):
 
 @request
 class OutputOptions(CommandOptions):
-    """Where results go, and in which format; `pairalign.cli.planning.with_output` sees to it."""
+    """Where results go, and in which format; see `pairalign.jobs.commands.planning`."""
 
     output: str = option(
         help="file, or - for stdout, which is the default unless that is a terminal; .gz "

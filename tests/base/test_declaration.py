@@ -14,15 +14,15 @@ from pairalign.base.arguments import parse_ratio, parse_share
 from pairalign.base.declaration import check, make, options_of, restored, stored
 from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
+from pairalign.jobs.clusters.cluster_request import ClusterRequest
+from pairalign.jobs.msa.msa_request import ConfidenceOptions, HomologsOptions, MsaOptions
+from pairalign.jobs.overlaps.overlap_request import OverlapRequest
+from pairalign.jobs.posterior.posterior_request import ThresholdOptions
+from pairalign.jobs.splits.audit_request import AuditOptions, AuditRequest
+from pairalign.jobs.splits.split_request import SplitRequest
 from pairalign.requests.align_request import AlignOptions, AlignRequest
-from pairalign.requests.audit_request import AuditOptions, AuditRequest
-from pairalign.requests.cluster_request import ClusterRequest
 from pairalign.requests.distance_request import DistanceRequest
-from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions, MsaOptions
-from pairalign.requests.overlap_request import OverlapRequest
-from pairalign.requests.posterior_request import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
-from pairalign.requests.split_request import SplitRequest
 from pairalign.requests.tree_request import TreeRequest
 
 NEGATED = {"no_remove": "remove"}

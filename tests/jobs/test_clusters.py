@@ -21,7 +21,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITIES, LINKAGES
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster import ClusterJob
-from pairalign.requests.cluster_request import ClusterRequest
+from pairalign.jobs.clusters.cluster_request import ClusterRequest
 from pairalign.requests.resources import Resources
 
 MODES = ("global", "semiglobal", "local")

@@ -12,12 +12,11 @@ from commands import PROTEINS, fasta
 
 import pairalign
 from pairalign.base.choices import MSA_SUFFIXES
-from pairalign.cli import msa_families
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError
 from pairalign.formats.msa_files import write_alignment
 from pairalign.formats.output import Output
-from pairalign.jobs.msa import families
+from pairalign.jobs.msa import families, msa_families
 from pairalign.jobs.msa.one_family import align_family
 from pairalign.requests.resources import Resources
 

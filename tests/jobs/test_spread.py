@@ -16,8 +16,8 @@ import pytest
 from commands import PROGRAM, TIMEOUT_SECONDS
 
 import pairalign
-from pairalign.cli import dask_cluster
 from pairalign.cli.main import main
+from pairalign.jobs.commands import dask_cluster
 
 
 @pytest.fixture(autouse=True)

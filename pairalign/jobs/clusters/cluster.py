@@ -35,13 +35,17 @@ from pairalign.base.choices import CLUSTER_ORDERS
 from pairalign.base.error_types import ScoringError
 from pairalign.base.function_options import takes
 from pairalign.clusters.best_edges import BestEdges
+from pairalign.jobs.clusters.cluster_request import (
+    EDGES_IN_PYTHON,
+    ClusterArguments,
+    ClusterRequest,
+)
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import evalue_filter_of
-from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterArguments, ClusterRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.results import alignments_result

@@ -54,7 +54,7 @@ class ClusterWork:
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
     thresholds, linkage, strand, keep_edges, resources
-        As for `pairalign.requests.cluster_request.ClusterRequest`, where `keep_edges` is `edges`.
+        As for `ClusterRequest`, where `keep_edges` is `edges`.
     ranks : ndarray of int32, shape (n,), or None
         The order in which sequences become representatives of greedy linkage, by place; None:
         that of places.

@@ -21,6 +21,7 @@ from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
+from pairalign.jobs.overlaps.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.seeded_candidates import (
     MAPPY,
@@ -42,7 +43,6 @@ from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.overlap_kinds import classify
 from pairalign.reads.presets import Preset
-from pairalign.requests.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions
 from pairalign.results.alignments_result import Alignments

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.spelling import spelled
+from pairalign.jobs.overlaps.overlap_request import OverlapRequest
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.inputs import as_scoring
 from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
-from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import check_any
 from pairalign.sequences.alphabets import DNA

@@ -30,10 +30,10 @@ from pairalign.base.error_types import DeviceError, MissingPackageError, PairLis
 from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
+from pairalign.jobs.overlaps.overlap_request import OverlapRequest
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.candidates import Candidates, Seeds
 from pairalign.reads.presets import Preset
-from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 

@@ -27,11 +27,11 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
+from pairalign.jobs.splits.audit_request import AuditArguments, AuditRequest
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList
-from pairalign.requests.audit_request import AuditArguments, AuditRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet

@@ -21,13 +21,13 @@ from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.run_request import evalue_filter_of
+from pairalign.jobs.splits.audit_request import AuditRequest
+from pairalign.jobs.splits.interactions_request import SecondSetOptions, SideRequest
+from pairalign.jobs.splits.split_request import SplitRequest
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
-from pairalign.requests.audit_request import AuditRequest
-from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.similar import OF_PROTEINS
-from pairalign.requests.split_request import SplitRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import EvalueFilter
 

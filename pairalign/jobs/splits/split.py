@@ -40,9 +40,9 @@ from pairalign.jobs.splits.split_interactions import (
     given_sets,
     run_interaction_split,
 )
+from pairalign.jobs.splits.split_request import SplitArguments, SplitRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
-from pairalign.requests.split_request import SplitArguments, SplitRequest
 from pairalign.results.splits_result import InteractionSplit, Split
 
 if TYPE_CHECKING:

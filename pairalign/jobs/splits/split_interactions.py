@@ -30,11 +30,11 @@ from pairalign.formats.group_files import read_named_groups
 from pairalign.formats.interaction_tables import InteractionTable
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_problem
+from pairalign.jobs.splits.audit_request import AuditRequest
 from pairalign.jobs.splits.edges import evalues_of, find_pairs, request_of
-from pairalign.requests.audit_request import AuditRequest
-from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
+from pairalign.jobs.splits.interactions_request import SecondSetOptions, SideRequest
+from pairalign.jobs.splits.split_request import SplitRequest
 from pairalign.requests.resources import Resources
-from pairalign.requests.split_request import SplitRequest
 from pairalign.results.splits_result import InteractionSplit
 from pairalign.sequences.sets import SequenceSet
 

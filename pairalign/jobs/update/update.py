@@ -50,9 +50,9 @@ from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
 from pairalign.jobs.run.table import Table, content_of, table_of
+from pairalign.jobs.update.update_request import UpdateOptions
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
-from pairalign.requests.files_request import UpdateOptions
 from pairalign.requests.resources import Resources
 from pairalign.statistics.statements import statistics_by_name
 

@@ -17,8 +17,8 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.jobs.verify.verify_request import VerifyArguments, VerifyOptions
 from pairalign.requests.resources import Resources
-from pairalign.requests.verify_request import VerifyArguments, VerifyOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.low_complexity import mask_problem
 

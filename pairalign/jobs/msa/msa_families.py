@@ -13,22 +13,22 @@ import numpy as np
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
+from pairalign.base.console import log
 from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
-from pairalign.cli.console import log
-from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
 from pairalign.jobs.msa.homolog_search import find_homologs
+from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
-from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_SAID = 5

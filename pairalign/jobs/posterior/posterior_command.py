@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
-from pairalign.cli.planning import read_sequences, with_output
-from pairalign.cli.resumed_steps import kept_results
-from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.formats.posterior_files import check_format, open_posteriors
+from pairalign.jobs.commands.planning import read_sequences, with_output
+from pairalign.jobs.commands.resumed_steps import kept_results
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.posterior.posterior_request import PosteriorOptions
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.requests.posterior_request import PosteriorOptions
 
 
 def run_posterior(request: PosteriorOptions) -> None:
@@ -26,7 +26,7 @@ def run_posterior(request: PosteriorOptions) -> None:
     sequences, _ = read_sequences(request)
     started = time.perf_counter()
     decided = {"sequences": sequences, "threshold": request.threshold}
-    with kept_results(request, "posteriors", **decided) as kept:
+    with kept_results(request.output, request, "posteriors", **decided) as kept:
         job = PosteriorJob(sequences, request.resources, threshold=request.threshold, kept=kept)
         entries = _write(request, format, job)
     lines = Lines()

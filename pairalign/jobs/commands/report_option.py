@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.cli.console import log
+from pairalign.base.console import log
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest

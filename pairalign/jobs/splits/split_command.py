@@ -6,15 +6,7 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import TABLE_ENDINGS
-from pairalign.cli.console import log, say
-from pairalign.cli.interactions_command import run_split_interactions
-from pairalign.cli.planning import (
-    read_problem,
-    with_output,
-)
-from pairalign.cli.report_option import report_of
-from pairalign.cli.summary import describe_steps
-from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.base.console import log, say
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.folds import fold_places, write_fold_files
@@ -22,11 +14,19 @@ from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
+from pairalign.jobs.commands.planning import (
+    read_problem,
+    with_output,
+)
+from pairalign.jobs.commands.report_option import report_of
+from pairalign.jobs.commands.summary import describe_steps
+from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.interactions_command import run_split_interactions
 from pairalign.jobs.splits.split import Known, run_split
-from pairalign.requests.split_request import SplitOptions
+from pairalign.jobs.splits.split_request import SplitOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -68,7 +68,7 @@ def run_split_command(request: SplitOptions) -> None:
     if request.removed is not None:
         write_removed(request.removed, split)
     if report is not None:
-        from pairalign.cli.split_report import report_split
+        from pairalign.jobs.splits.split_report import report_split
 
         report_split(report, split, problem, request.strand, resources, pairs, summary.text())
     if request.explain:

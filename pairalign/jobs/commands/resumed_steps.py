@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pairalign.cli.console import log
+from pairalign.base.console import log
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.destination import replace_leftovers
 from pairalign.jobs.run.run_identity import describe
-from pairalign.requests.msa_request import MsaOptions
-from pairalign.requests.posterior_request import PosteriorOptions
+from pairalign.requests.shared import ResumeOptions
 
 
 @contextmanager
 def kept_results(
-    request: PosteriorOptions | MsaOptions, job: str, **decided: Any
+    output: str, request: ResumeOptions, job: str, **decided: Any
 ) -> Iterator[KeptResults | None]:
     """Keep results of steps beside the output with ``--resume``, until a block has written it.
 
@@ -31,10 +30,10 @@ def kept_results(
         None without ``--resume``.
     """
     if not request.resume:
-        replace_leftovers(request.output)
+        replace_leftovers(output)
         yield None
         return
-    kept = KeptResults(request.output, describe(job, **decided), request.commit_every)
+    kept = KeptResults(output, describe(job, **decided), request.commit_every)
     if kept.pairs:
         log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
     try:

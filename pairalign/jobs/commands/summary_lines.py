@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.problem import Problem
-from pairalign.cli.console import say
+from pairalign.base.console import say
 from pairalign.formats.output import open_output
 from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.console import log, name_output
 from pairalign.base.error_types import FormatError
-from pairalign.cli.console import log, name_output
 from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of

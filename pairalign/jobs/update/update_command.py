@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from pairalign.cli.align_command import say_plan
-from pairalign.cli.console import name_output
-from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.base.console import name_output
+from pairalign.jobs.commands.summary import say_plan
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.update.update import plan_update
-from pairalign.requests.files_request import UpdateOptions
+from pairalign.jobs.update.update_request import UpdateOptions
 
 
 def run_update(request: UpdateOptions) -> None:

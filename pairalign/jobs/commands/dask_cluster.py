@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pairalign.base.arguments import Shard
+from pairalign.base.console import log
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
-from pairalign.cli.console import log
 from pairalign.formats.part_places import check_folder, clear_parts
 from pairalign.formats.parts import (
     is_complete,

@@ -12,7 +12,16 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
-from pairalign.cli.msa_families import (
+from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.commands.planning import with_output
+from pairalign.jobs.commands.report_option import report_of
+from pairalign.jobs.commands.resumed_steps import kept_results
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.msa.adding import add_sequences, read_addition
+from pairalign.jobs.msa.merging import merge_alignments, read_given
+from pairalign.jobs.msa.msa_families import (
     add_elsewhere,
     add_homologs,
     add_strands,
@@ -20,20 +29,11 @@ from pairalign.cli.msa_families import (
     homologs_of,
     run_families,
 )
-from pairalign.cli.planning import with_output
-from pairalign.cli.report_option import report_of
-from pairalign.cli.resumed_steps import kept_results
-from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
-from pairalign.formats.names import choose_format
-from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.msa.adding import add_sequences, read_addition
-from pairalign.jobs.msa.merging import merge_alignments, read_given
+from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
-from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names, to_newick
 from pairalign.trees.tree_reading import read_newick
@@ -60,7 +60,7 @@ def run_msa(request: MsaOptions) -> None:
         alignment = make(request, format)
     lines = _summary(alignment, outputs, time.perf_counter() - started)
     if page is not None:
-        from pairalign.cli.msa_report import report_rows
+        from pairalign.jobs.msa.msa_report import report_rows
 
         report_rows(page, alignment, lines.text())
     say_summary(request, lines)
@@ -85,7 +85,7 @@ def _check(request: MsaOptions, format: str, sequences: SequenceSet) -> None:
 
 def _check_report(sequences: SequenceSet) -> None:
     """Refuse a report of too few sequences, or too many."""
-    from pairalign.cli.msa_report import check_rows
+    from pairalign.jobs.msa.msa_report import check_rows
 
     check_rows(sequences)
 
@@ -108,7 +108,7 @@ def _extend(request: MsaOptions, format: str) -> MultipleAlignment:
     confidence = _confidence_of(request, format)
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
-    with kept_results(request, "msa --add", **decided, **what) as kept:
+    with kept_results(request.output, request, "msa --add", **decided, **what) as kept:
         alignment = add_sequences(old, both, request.resources, kept=kept, **confidence)
         alignment = oriented.note(alignment)
         _write(request, format, alignment)
@@ -122,7 +122,7 @@ def _merge(request: MsaOptions, format: str) -> MultipleAlignment:
     confidence = _confidence_of(request, format)
     decided = {"sequences": inputs.sequences, **confidence}
     what = {"columns": inputs.columns, "starts": inputs.starts, "widths": np.array(inputs.widths)}
-    with kept_results(request, "msa --merge", **decided, **what) as kept:
+    with kept_results(request.output, request, "msa --merge", **decided, **what) as kept:
         alignment = merge_alignments(inputs, request.resources, kept=kept, **confidence)
         _write(request, format, alignment)
     return alignment
@@ -141,7 +141,9 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
     if request.confidence_of is not None:
         columns, width = columns_in(request.confidence_of, sequences)
         how["confidence"] = True  # the summary has it
-        with kept_results(request, "confidence", **decided, columns=columns, width=width) as kept:
+        with kept_results(
+            request.output, request, "confidence", **decided, columns=columns, width=width
+        ) as kept:
             alignment = score_alignment(
                 sequences, columns, width, request.resources, kept=kept, **how
             )
@@ -157,7 +159,7 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
         how |= {"homologs": homologs, "keep_homologs": request.keep_homologs}
     tree = None if request.tree_in is None else read_newick(request.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
-    with kept_results(request, "msa", **decided, tree=linkage) as kept:
+    with kept_results(request.output, request, "msa", **decided, tree=linkage) as kept:
         alignment = align_family(sequences, request.resources, kept=kept, tree=tree, **how)
         alignment = oriented.note(alignment)
         _write(request, format, alignment)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
 from pairalign.base.option_kinds import PATH
-from pairalign.requests.interactions_request import (
+from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
     InteractionsOptions,

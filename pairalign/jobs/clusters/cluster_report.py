@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairalign.cli.report_option import ReportRequest, finish_report
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.report import Table
+from pairalign.jobs.commands.report_option import ReportRequest, finish_report
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 
 _MOST_CLUSTERS = 50

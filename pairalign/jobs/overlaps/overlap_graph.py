@@ -13,14 +13,14 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import check
-from pairalign.cli.report_option import make_collector
 from pairalign.formats.gfa import write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
+from pairalign.jobs.commands.report_option import make_collector
+from pairalign.jobs.overlaps.overlap_request import OverlapOptions
 from pairalign.reads.advice import AssemblyAdvice
 from pairalign.reads.overlap_kinds import classify, classify_and_count
 from pairalign.reads.overlap_passes import mark_indices
-from pairalign.requests.overlap_request import OverlapOptions
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pairalign.base.arguments import parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
 from pairalign.base.option_kinds import PATH, POSITIVE, SEED, SHARE
-from pairalign.requests.interactions_request import (
+from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
     InteractionsOptions,

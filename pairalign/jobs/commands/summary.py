@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
+from pairalign.base.console import log, say
 from pairalign.base.error_types import cut_name
-from pairalign.cli.summary_lines import Lines
+from pairalign.jobs.commands.summary_lines import Lines
 from pairalign.requests.align_request import AlignRequest
 from pairalign.scoring.scoring import Scoring
+from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
+    from pairalign.jobs.run.run_request import AlignmentPlan
     from pairalign.jobs.stages.threshold_engine import Steps
 
 _THREADS = 4
@@ -244,3 +247,20 @@ def _facts_of_pair(pair: _Extreme, scoring: Scoring) -> dict[str, Any]:
         "matches": pair.matches,
         "columns": pair.columns,
     }
+
+
+def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
+    """Say what residues are masked, what E-values are made of, and which pairs are left out."""
+    request, job = plan.request, plan.job
+    if request.scored_mask is not None and not quiet:
+        say(describe_mask(plan.problem, job.problem, request.scored_mask))
+    if plan.statistics.reason is not None:
+        log.warning("evalue and bits are nan: %s", plan.statistics.reason)
+    if plan.statistics.are_shown and plan.significance is not None and not quiet:
+        say(f"E-values: {describe_statistics(plan.significance, job.scoring)}")
+    if job.left_out:
+        log.warning(
+            "%s: %s pairs left out, which came again or were sequences with themselves",
+            request.pairs,
+            f"{job.left_out:,}",
+        )

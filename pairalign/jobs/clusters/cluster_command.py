@@ -10,16 +10,8 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.console import log, say
 from pairalign.base.declaration import check
-from pairalign.cli.cluster_network import write_network
-from pairalign.cli.console import log, say
-from pairalign.cli.planning import (
-    read_problem,
-    with_output,
-)
-from pairalign.cli.report_option import report_of
-from pairalign.cli.summary import describe_steps
-from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.cluster_files import write_clusters
@@ -29,9 +21,17 @@ from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.cluster import ClusterJob
+from pairalign.jobs.clusters.cluster_network import write_network
+from pairalign.jobs.clusters.cluster_request import ClusterOptions
+from pairalign.jobs.commands.planning import (
+    read_problem,
+    with_output,
+)
+from pairalign.jobs.commands.report_option import report_of
+from pairalign.jobs.commands.summary import describe_steps
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.requests.cluster_request import ClusterOptions
 from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
@@ -79,7 +79,7 @@ def run_cluster(request: ClusterOptions) -> None:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     summary = _describe(clusters, problem, seconds, outputs)
     if report is not None:
-        from pairalign.cli.cluster_report import report_clusters
+        from pairalign.jobs.clusters.cluster_report import report_clusters
 
         report_clusters(report, clusters, job.devices, summary.text())
     say_summary(request, summary)

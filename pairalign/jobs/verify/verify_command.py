@@ -6,21 +6,21 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import TABLE_ENDINGS
+from pairalign.base.console import log
 from pairalign.base.error_types import PairalignError, cut_name, shown_name
-from pairalign.cli.console import log
-from pairalign.cli.planning import (
+from pairalign.formats.names import check_ending, table_format
+from pairalign.formats.output import check_writable, open_table
+from pairalign.jobs.commands.planning import (
     read_problem,
     with_output,
 )
-from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.formats.names import check_ending, table_format
-from pairalign.formats.output import check_writable, open_table
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verification import plan_verification
 from pairalign.jobs.verify.verify import Totals, VerifyJob
-from pairalign.requests.verify_request import VerifyOptions
+from pairalign.jobs.verify.verify_request import VerifyOptions
 from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10

@@ -8,12 +8,10 @@ import time
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from pairalign.base.console import log
 from pairalign.base.declaration import changed, check, make
 from pairalign.base.error_types import UsageError
-from pairalign.cli.console import log
-from pairalign.cli.parser import add_options
-from pairalign.cli.planning import read_problem
-from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.base.option_parser import add_options
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.formats.interaction_tables import (
     InteractionTable,
@@ -25,14 +23,16 @@ from pairalign.formats.interaction_tables import (
     write_removed_interactions,
 )
 from pairalign.formats.output import check_writable
+from pairalign.jobs.commands.planning import read_problem
+from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
+from pairalign.jobs.splits.audit_request import AuditOptions
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.interactions_request import SecondSetOptions
 from pairalign.jobs.splits.split_interactions import InteractingSet, run_interaction_split
-from pairalign.requests.audit_request import AuditOptions
-from pairalign.requests.interactions_request import SecondSetOptions
+from pairalign.jobs.splits.split_request import SplitOptions
 from pairalign.requests.resources import Resources
-from pairalign.requests.split_request import SplitOptions
 from pairalign.statistics.statements import describe_scoring
 
 _SECOND = "--second"

@@ -10,18 +10,8 @@ from typing import Any
 import numpy as np
 
 from pairalign.alignments.alignments import concatenate
+from pairalign.base.console import log
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.console import log
-from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
-from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
-from pairalign.cli.planning import (
-    named_output_of,
-    read_sequences,
-    result_seconds,
-    with_output,
-)
-from pairalign.cli.report_option import ReportRequest, finish_report, report_of
-from pairalign.cli.summary_lines import Lines, say_summary, written_pairs
 from pairalign.formats import (
     OVERLAP_FORMATS,
     Writer,
@@ -31,8 +21,19 @@ from pairalign.formats import (
 )
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.writer import Content, Shown
+from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.jobs.commands.planning import (
+    named_output_of,
+    read_sequences,
+    result_seconds,
+    with_output,
+)
+from pairalign.jobs.commands.report_option import ReportRequest, finish_report, report_of
+from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
+from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
 from pairalign.jobs.overlaps.overlap_plan import check_costs
+from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.destination import Destination, OutputRequest
@@ -42,7 +43,6 @@ from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.table import tags_of
 from pairalign.pairs.want import Detail
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
-from pairalign.requests.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.cli.report_option import ReportRequest, finish_report
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.report import Table
+from pairalign.jobs.commands.report_option import ReportRequest, finish_report
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList

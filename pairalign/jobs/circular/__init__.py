@@ -1,0 +1,1 @@
+"""Circular sequences: a common start."""

@@ -1,0 +1,1 @@
+"""What the commands of jobs share: what they make of requests, summaries, workers."""

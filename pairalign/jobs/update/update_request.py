@@ -1,0 +1,33 @@
+"""What is asked of an update."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pairalign.base.declaration import again, place, request
+from pairalign.base.option_kinds import PATH
+from pairalign.requests.files_request import PartsOptions
+from pairalign.requests.resources import ResourcesOptions
+from pairalign.requests.shared import OutputOptions
+
+
+@request
+class UpdateOptions(PartsOptions, ResourcesOptions):
+    """All that ``pairalign update`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Add sequences to a run of align: only pairs with a new sequence are aligned, and the "
+        "result has the bytes of a run of all sequences. PARTS is the folder of the run, made with "
+        "align -o PARTS --shard 1/1 or any other number of parts."
+    )
+
+    new: tuple[str, ...] = place(
+        "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
+    )
+    output: str = again(
+        OutputOptions,
+        "output",
+        help="file, or - for stdout; .gz compresses; with a / at the end a folder of one part, to "
+        "which more can be added",
+        required=True,
+    )
