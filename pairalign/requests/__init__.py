@@ -1,6 +1,6 @@
 """What can be asked of pairalign: a frozen request a job, in which each option is declared once.
 
-A module a command; `pairalign.requests.shared` has what several of them ask. See
-`pairalign.base.declaration` for what is made of a declaration, and docs/architecture.md for how an
-option is added. Nothing heavy is imported here.
+Here are what several jobs ask, and the requests of alignments, distances and files; the others lie
+in the folders of their jobs. See `pairalign.base.declaration` for what is made of a declaration,
+and docs/architecture.md for how an option is added. Nothing heavy is imported here.
 """
