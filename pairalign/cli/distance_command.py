@@ -28,15 +28,14 @@ from pairalign.cli.distances_in_parts import (
 )
 from pairalign.cli.grouped_distances import measure_grouped
 from pairalign.cli.near_distances import run_near
+from pairalign.formats.distance_arrays import read_first_array
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
-from pairalign.formats.distances import read_distances, write_distances
+from pairalign.formats.distance_text import LONGEST_LINE, check_strict_names
+from pairalign.formats.distances import distance_format, read_distances, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table
-from pairalign.formats.matrix_npy import read_first_npy
-from pairalign.formats.names import check_ending, choose_format, format_by_suffix, table_format
+from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.parts import read_manifests
-from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
-from pairalign.formats.rectangles import rectangle_format
 from pairalign.formats.result_files import tree_text
 from pairalign.jobs.commands.dask_cluster import workers_of
 from pairalign.jobs.commands.planning import (
@@ -66,9 +65,8 @@ from pairalign.requests.tree_request import TreeOptions
 from pairalign.sequences.airr import is_airr_file
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
-from pairalign.trees.rectangular_distances import AnyDistances
 from pairalign.trees.tree import GuideTree
 
 _Options = DistanceOptions | TreeOptions
@@ -102,7 +100,8 @@ def run_distance(request: DistanceOptions) -> None:
         _drawing()
     format = None
     if request.shard is None and request.output is not None:
-        format = _distance_format(request)
+        storage = "rectangular" if request.has_two_sets else "condensed"
+        format = distance_format(request.output, request.format, storage)
         request = replace(request, format=format)
         check(request)
     check_files(request)
@@ -165,13 +164,6 @@ def _measure_files(
     return matrix
 
 
-def _distance_format(request: DistanceOptions) -> str:
-    """Return the format of the distances that are asked for, of one set or two."""
-    if request.has_two_sets:
-        return rectangle_format(request.output, request.format)
-    return choose_format(request.output, request.format, DISTANCE_SUFFIXES, "distances")
-
-
 def _run_request(request: _Options) -> RunRequest:
     """Return how a command wants the results of its alignments."""
     return RunRequest(
@@ -222,7 +214,7 @@ def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
         return _merged(path)
     if format_by_suffix(path, DISTANCE_SUFFIXES) != "npy":
         raise FormatError(f"'{path}': --extend takes .npy or a folder of parts; others are rounded")
-    return read_first_npy(path, list(sequences.names))
+    return read_first_array(path, list(sequences.names))
 
 
 def _merged(folder: str) -> DistanceMatrix:

@@ -34,7 +34,7 @@ from pairalign.requests.distance_request import DistanceOptions, ReceptorOptions
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.tree_request import TreeOptions
-from pairalign.trees.rectangular_distances import AnyDistances
+from pairalign.trees.distance_matrix import AnyDistances
 
 Forget = Callable[[], None]
 """Removes what was kept of distances, when the results are there."""

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from pairalign.base.choices import BY_FILE, ON_DUPLICATE
-from pairalign.formats.phylip import check_strict_names
+from pairalign.formats.distance_text import check_strict_names
 from pairalign.jobs.commands.planning import (
     problem_of,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from pairalign.formats.distances import distance_format, write_distances
 from pairalign.formats.output import check_writable
-from pairalign.formats.sparse_distance_files import sparse_format, write_sparse
 from pairalign.jobs.commands.planning import (
     problem_of,
     read_receptors,
@@ -22,7 +22,7 @@ from pairalign.requests.distance_request import DistanceOptions
 def run_near(request: DistanceOptions) -> None:
     """Carry out ``pairalign distance`` with a limit."""
     request = with_output(request, default="tsv")
-    format = sparse_format(request.output, request.format)
+    format = distance_format(request.output, request.format, "sparse")
     check_files(request)
     if request.max_drop is not None:
         check_scoring(request)
@@ -35,7 +35,7 @@ def run_near(request: DistanceOptions) -> None:
     started = time.perf_counter()
     distances = find_near(request, problem, resources)
     seconds = time.perf_counter() - started
-    write_sparse(request.output, distances, format, threads=resources.used_threads)
+    write_distances(request.output, distances, format, threads=resources.used_threads)
     pairs, measure, limit = problem.pairs, request.limited, request.limit
     lines = Lines()
     lines.add_problem(problem)

@@ -27,8 +27,12 @@ from pairalign.formats.parts import (
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
-from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
-from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
+from pairalign.trees.distance_matrix import (
+    AnyDistances,
+    DistanceMatrix,
+    RectangularDistances,
+    number_of_pairs,
+)
 
 FORMAT = DISTANCES
 SUFFIX = ".distances"

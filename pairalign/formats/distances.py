@@ -1,4 +1,7 @@
-"""Formats of distance matrices, told by a name or the end of a file's name; writing, reading."""
+"""Formats of distances, told by a name or the end of a file's name: one table of what writes them.
+
+What a format can hold is how distances are stored: `pairalign.trees.distance_matrix`.
+"""
 
 from __future__ import annotations
 
@@ -6,52 +9,90 @@ import gzip
 import io
 import os
 import stat
-import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO, cast
+from typing import IO
 
-from pairalign.base.choices import DISTANCE_SUFFIXES, TABLES
+from pairalign.base.choices import (
+    DISTANCE_SUFFIXES,
+    RECTANGLE_SUFFIXES,
+    SPARSE_SUFFIXES,
+    TABLES,
+)
 from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import tsv_of
-from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
-from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
-from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
-from pairalign.formats.names import choose_format
+from pairalign.formats.distance_arrays import read_array, write_array, write_arrays, write_parquet
+from pairalign.formats.distance_text import (
+    read_list,
+    read_phylip,
+    read_table,
+    write_list,
+    write_phylip,
+    write_table,
+)
+from pairalign.formats.libraries import array_format
 from pairalign.formats.output import Path, open_table
-from pairalign.formats.phylip import read_phylip, write_phylip
-from pairalign.formats.rectangles import rectangle_format, write_rectangle
-from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.rectangular_distances import RectangularDistances
+from pairalign.trees.distance_matrix import DistanceMatrix, Distances
 
+_STORAGES = {
+    "condensed": ("distances", DISTANCE_SUFFIXES),
+    "rectangular": ("distances of two sets", RECTANGLE_SUFFIXES),
+    "sparse": ("distances within a limit", SPARSE_SUFFIXES),
+}
+"""What distances are called in messages, and their formats."""
+_WRITERS: Mapping[str, Callable[..., int | None]] = {
+    "phylip": write_phylip,
+    **dict.fromkeys(TABLES, write_table),
+    "column": write_list,
+    "npy": write_array,
+    "npz": write_arrays,
+    "parquet": write_parquet,
+}
 _READERS = {
     "phylip": read_phylip,
-    **dict.fromkeys(TABLES, read_matrix_tsv),
-    "column": read_matrix_column,
+    **dict.fromkeys(TABLES, read_table),
+    "column": read_list,
 }
-_GZIP = b"\x1f\x8b"
 _GZIP_BEST = 1032  # deflate makes no more of a byte
+
+
+def distance_format(path: Path, format: str | None, storage: str) -> str:
+    """Return the format that is meant, and refuse what cannot be written.
+
+    Parameters
+    ----------
+    storage : str
+        How the distances are stored: `Distances.storage`.
+
+    Raises
+    ------
+    FormatError
+        There is no such format, it has its own compression, or PyArrow is not installed.
+    """
+    what, suffixes = _STORAGES[storage]
+    return array_format(path, format, suffixes, what)
 
 
 def write_distances(
     path: Path,
-    matrix: DistanceMatrix | RectangularDistances,
+    distances: Distances,
     format: str | None = None,
     *,
     lower: bool = False,
     strict: bool = False,
     threads: int = 1,
 ) -> int:
-    """Write a distance matrix, or distances of two sets.
+    """Write distances of one set, of two, or within a limit.
 
     Parameters
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     format : {"phylip", "tsv", "csv", "npy", "column", "npz", "parquet"}, optional
-        Default: by the end of the file's name. PHYLIP is of one set, npz and Parquet of two.
+        Default: by the end of the file's name. PHYLIP is of all pairs of one set, npz and Parquet
+        are of others.
     lower, strict : bool
         PHYLIP: lower triangle instead of square, names of ten characters.
     threads : int
@@ -65,32 +106,20 @@ def write_distances(
     Raises
     ------
     FormatError
-        Unknown format, or one that cannot hold the names.
+        Unknown format, or one that cannot hold the names; see `distance_format`.
     OutputError
         The file cannot be written.
     """
-    if isinstance(matrix, RectangularDistances):
-        chosen = rectangle_format(path, format)
-        with open_table(path, chosen, threads=threads) as output:
-            write_rectangle(output, matrix, chosen)
-        return 0
-    chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
+    chosen = distance_format(path, format, distances.storage)
+    options = {"lower": lower, "strict": strict} if chosen == "phylip" else {}
     with open_table(path, chosen, threads=threads) as output:
-        if chosen == "phylip":
-            return write_phylip(output, matrix, lower=lower, strict=strict)
-        if chosen in TABLES:
-            write_matrix_tsv(output, matrix)
-        elif chosen == "column":
-            write_matrix_column(output, matrix)
-        else:
-            write_matrix_npy(output, matrix)
-    return 0
+        return _WRITERS[chosen](output, distances, **options) or 0
 
 
 def read_distances(
     path: Path, format: str | None = None, *, names: list[str] | None = None
 ) -> DistanceMatrix:
-    """Read a distance matrix, compressed with gzip or not.
+    """Read a distance matrix, compressed or not.
 
     Parameters
     ----------
@@ -108,7 +137,7 @@ def read_distances(
     FormatError
         Unknown format.
     """
-    chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
+    chosen = distance_format(path, format, "condensed")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
         option = spelled("names")
@@ -117,7 +146,7 @@ def read_distances(
         with _open(path) as (file, most):
             if chosen == "npy":
                 assert names is not None
-                return read_matrix_npy(file, source, names, most)
+                return read_array(file, source, names, most)
             lines: Iterable[str] = io.TextIOWrapper(file, encoding="utf-8-sig")
             if chosen == "csv":
                 lines = (tsv_of(line.encode()).decode() for line in lines)
@@ -128,7 +157,7 @@ def read_distances(
         raise DistanceError(f"{source}: {error}") from error
     except OSError as error:
         raise unreadable(DistanceError, source, error, "a distance matrix") from error
-    except (EOFError, UnicodeDecodeError, zlib.error) as error:
+    except (EOFError, ValueError, zlib.error) as error:
         raise DistanceError(f"{source}: cannot be read: {error}") from error
     if names is not None and matrix.names != names:
         raise DistanceError(f"{source}: its names are not those of the sequences, in their order")
@@ -136,26 +165,22 @@ def read_distances(
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
+def _open(path: Path) -> Iterator[tuple[IO[bytes], int | None]]:
     """Open a file; give it, decompressed, and how many bytes it holds at most, if that is known."""
-    if os.fspath(path) == "-":
-        if sys.stdin is None:
-            raise OSError("it is closed")
-        yield _decompressed(cast(io.BufferedReader, sys.stdin.buffer))
-        return
-    with open(path, "rb") as file:
-        yield _decompressed(file)
+    from pairalign.formats.readers.reader import decompressed, open_raw
+
+    raw = open_raw(os.fspath(path))
+    try:
+        most, file = _size_of(raw), decompressed(raw)
+        if file is not raw:
+            most = most * _GZIP_BEST if isinstance(file, gzip.GzipFile) and most else None
+        yield file, most
+    finally:
+        if os.fspath(path) != "-":
+            raw.close()
 
 
-def _decompressed(file: io.BufferedReader) -> tuple[BinaryIO, int | None]:
-    most = _size_of(file)
-    if file.peek(2)[:2] == _GZIP:
-        most = None if most is None else most * _GZIP_BEST
-        return cast(BinaryIO, gzip.GzipFile(fileobj=file)), most
-    return file, most
-
-
-def _size_of(file: io.BufferedReader) -> int | None:
+def _size_of(file: IO[bytes]) -> int | None:
     """Size of a regular file; None for pipes and what is no file."""
     try:
         status = os.fstat(file.fileno())

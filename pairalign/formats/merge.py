@@ -7,15 +7,14 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import FormatError, PartsError
 from pairalign.base.spelling import spelled
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
-from pairalign.formats.distances import write_distances
-from pairalign.formats.names import check_ending, choose_format
+from pairalign.formats.distances import distance_format, write_distances
+from pairalign.formats.names import check_ending
 from pairalign.formats.output import (
     Output,
     Path,
@@ -35,7 +34,6 @@ from pairalign.formats.parts import (
     piece_blocks,
     read_manifests,
 )
-from pairalign.formats.rectangles import rectangle_format
 from pairalign.formats.writer import Writer
 
 
@@ -68,10 +66,7 @@ def merge(
     check_writable(whole)
     used = usable_cores() if threads is None else threads
     if manifests[0].format == DISTANCES:
-        if are_of_two_sets(manifests):
-            rectangle_format(whole, format)
-        else:
-            choose_format(whole, format, DISTANCE_SUFFIXES, "distances")
+        distance_format(whole, format, "rectangular" if are_of_two_sets(manifests) else "condensed")
         matrix = merge_distances(folder, manifests)
         write_distances(whole, matrix, format, threads=used)
         return

@@ -11,14 +11,8 @@ from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import MissingPackageError
 from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.results.annotated_data import CONNECTIVITIES, DISTANCES, make_anndata
 from pairalign.results.base_result import Result
-from pairalign.trees import (
-    distance_matrix,
-    group_distances,
-    rectangular_distances,
-    sparse_distances,
-)
+from pairalign.trees import distance_matrix, group_distances, sparse_distances
 
 if TYPE_CHECKING:
     import pandas
@@ -28,13 +22,7 @@ if TYPE_CHECKING:
     from pairalign.base.pictures import Picture
 
 
-class DistanceMatrix(Result, distance_matrix.DistanceMatrix):
-    def _repr_html_(self) -> str:
-        """Show the distances of the first sequences, for notebooks."""
-        shown = min(len(self), SHOWN + 1)
-        rows = ((self.names[k], *self.row(k)[:SHOWN].tolist()) for k in range(shown))
-        return html_table(self, ["", *self.names[:SHOWN]], rows)
-
+class _Written(distance_matrix.Distances):
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the distances, as ``pairalign distance`` does.
 
@@ -42,8 +30,9 @@ class DistanceMatrix(Result, distance_matrix.DistanceMatrix):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"phylip", "tsv", "csv", "npy", "column"}, optional
-            Default: by the end of the name.
+        format : {"phylip", "tsv", "csv", "npy", "column", "npz", "parquet"}, optional
+            Default: by the end of the name. All pairs of one set have no npz and Parquet, those of
+            two no PHYLIP, and those within a limit are written as npz, a table or Parquet.
 
         Raises
         ------
@@ -54,8 +43,54 @@ class DistanceMatrix(Result, distance_matrix.DistanceMatrix):
 
         write_distances(path, self, format)
 
+    def to_anndata(self) -> AnnData:
+        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
+
+        Returns
+        -------
+        anndata.AnnData
+            Its observations are the sequences, and ``uns["pairalign"]`` has the measure and any
+            limit. Of one set ``obsp["distances"]`` is `square`; of two the variables are the
+            targets, and ``X`` the distances. Within a limit they are `csr`, distances plus 1, and
+            of one set ``obsp["connectivities"]`` has ``1 - distance / (limit + 1)`` of pairs,
+            nothing of a sequence with itself.
+
+        Raises
+        ------
+        MissingPackageError
+            anndata, or within a limit SciPy, is not installed.
+        """
+        try:
+            from anndata import AnnData
+            from pandas import DataFrame
+        except ImportError:
+            raise MissingPackageError(
+                "this needs anndata, which is not installed: pip install 'pairalign[anndata]'"
+            ) from None
+        names, others = self.sides
+        rows, notes = DataFrame(index=names), {"pairalign": self.facts}
+        matrices = self._matrices()
+        if others is names:
+            return AnnData(obs=rows, obsp=matrices, uns=notes)
+        return AnnData(matrices["distances"], rows, DataFrame(index=others), uns=notes)
+
+    def _matrices(self) -> dict[str, Any]:
+        """Return the distances as a matrix, and what is made of it."""
+        return {"distances": np.asarray(self)}
+
+
+class _OfAllPairs(_Written, distance_matrix.AnyDistances):
+    def _repr_html_(self) -> str:
+        """Show the distances of the first sequences, for notebooks."""
+        names, others = self.sides
+        first = enumerate(names[: SHOWN + 1])
+        rows = ((name, *self.row(index)[:SHOWN].tolist()) for index, name in first)
+        return html_table(self, ["", *others[:SHOWN]], rows)
+
     def plot(self) -> Picture:
-        """Draw a heat map, with the UPGMA tree that orders it beside it (needs matplotlib).
+        """Draw a heat map (needs matplotlib).
+
+        One set has the UPGMA tree that orders it beside it; two are in the order of the inputs.
 
         Returns
         -------
@@ -77,31 +112,17 @@ class DistanceMatrix(Result, distance_matrix.DistanceMatrix):
         Returns
         -------
         pandas.DataFrame
-            `square`; its index and its columns are the names.
+            The matrix; its index and its columns are the names.
 
         Raises
         ------
         MissingPackageError
             pandas is not installed.
         """
-        return make_frame(self.square(), self.names, self.names)
+        return make_frame(np.asarray(self), *self.sides)
 
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
 
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the sequences, ``obsp["distances"]`` is `square`, and
-            ``uns["pairalign"]`` has the measure.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata is not installed.
-        """
-        return make_anndata(self.names, {DISTANCES: self.square()}, {"measure": self.measure})
-
+class DistanceMatrix(Result, _OfAllPairs, distance_matrix.DistanceMatrix):
     def to_biopython(self) -> BiopythonMatrix:
         """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
         check_biopython("such a matrix")
@@ -138,110 +159,17 @@ class GroupDistances(DistanceMatrix, group_distances.GroupDistances):
         write_group_table(path, self)
 
 
-class RectangularDistances(Result, rectangular_distances.RectangularDistances):
-    def _repr_html_(self) -> str:
-        """Show the distances of the first sequences, for notebooks."""
-        shown = zip(self.query_names, self.values[: SHOWN + 1, :SHOWN].tolist(), strict=False)
-        rows = ((name, *values) for name, values in shown)
-        return html_table(self, ["", *self.target_names[:SHOWN]], rows)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the distances, as ``pairalign distance`` of two sets does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"tsv", "csv", "column", "npy", "npz", "parquet"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        from pairalign.formats.distances import write_distances
-
-        write_distances(path, self, format)
-
-    def plot(self) -> Picture:
-        """Draw a heat map in the order of the inputs (needs matplotlib).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it, ``savefig`` writes it.
-
-        Raises
-        ------
-        MissingPackageError
-            matplotlib is not installed.
-        """
-        from pairalign.trees.tree_drawing import heat_map
-
-        return heat_map(self)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Its index are the queries, its columns the targets.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas is not installed.
-        """
-        return make_frame(self.values, self.query_names, self.target_names)
-
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
-
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the queries, its variables the targets, ``X`` the distances, and
-            ``uns["pairalign"]`` has the measure.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata is not installed.
-        """
-        about = {"measure": self.measure}
-        return make_anndata(self.query_names, {DISTANCES: self.values}, about, self.target_names)
+class RectangularDistances(Result, _OfAllPairs, distance_matrix.RectangularDistances):
+    pass
 
 
-class SparseDistances(Result, sparse_distances.SparseDistances):
+class SparseDistances(Result, _Written, sparse_distances.SparseDistances):
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""
-        columns = self.queries, self.targets, self.values
-        rows = zip(*(column[: SHOWN + 1].tolist() for column in columns), strict=True)
-        named = (
-            (self.names[query], self.other_names[target], value) for query, target, value in rows
-        )
+        names, others = self.sides
+        pairs = zip(*(column.tolist() for column in next(self.blocks(SHOWN + 1))), strict=True)
+        named = ((names[query], others[target], value) for query, target, value in pairs)
         return html_table(self, ["query", "target", "distance"], named)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the pairs, as ``pairalign distance`` with a limit does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"npz", "tsv", "csv", "parquet"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        from pairalign.formats.sparse_distance_files import write_sparse
-
-        write_sparse(path, self, format)
 
     def csr(self) -> Any:
         """Return the matrix of `csr_arrays` as SciPy has it.
@@ -262,29 +190,12 @@ class SparseDistances(Result, sparse_distances.SparseDistances):
         data, indices, indptr = self.csr_arrays()
         return csr_matrix((data, indices, indptr), shape=self.shape)
 
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
-
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the sequences; ``obsp["distances"]`` is `csr`, distances plus 1,
-            and ``obsp["connectivities"]`` has ``1 - distance / (limit + 1)`` of pairs, nothing of a
-            sequence with itself. Of two sets the variables are the targets, and ``X`` is `csr`.
-            ``uns["pairalign"]`` has measure and limit.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata or SciPy is not installed.
-        """
+    def _matrices(self) -> dict[str, Any]:
         near = self.csr()
-        matrices = {DISTANCES: near}
-        if self.target_names is None:
-            weights = near.astype(np.float32)
-            weights.data = 1 - (weights.data - 1) / (self.limit + 1)
-            weights.setdiag(0)
-            weights.eliminate_zeros()
-            matrices[CONNECTIVITIES] = weights
-        about = {"measure": self.measure, "limit": self.limit}
-        return make_anndata(self.names, matrices, about, self.target_names)
+        if self.target_names is not None:
+            return {"distances": near}
+        weights = near.astype(np.float32)
+        weights.data = 1 - (weights.data - 1) / (self.limit + 1)
+        weights.setdiag(0)
+        weights.eliminate_zeros()
+        return {"distances": near, "connectivities": weights}

@@ -1,20 +1,24 @@
-"""Distances of all pairs of a set: one float32 triangle with the names of the sequences.
+"""Distances of pairs of sequences, stored in one of three ways.
 
-The triangle is SciPy's condensed form: pairs (i, j), i < j, row by row in the order of the input.
+*Condensed*: all pairs of one set, a float32 triangle. It is SciPy's condensed form: pairs (i, j),
+i < j, row by row in the order of the input. *Rectangular*: all pairs of two sets, a float32 array.
+*Sparse*: the pairs within a limit, see `pairalign.trees.sparse_distances`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import SIMILARITY_MEASURES
+from pairalign.base.arrays import Int32s
+from pairalign.base.choices import IDENTITY_MEASURES, SIMILARITY_MEASURES
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.texts import words_of
@@ -23,14 +27,78 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Floats = npt.NDArray[np.float32]
+Block = tuple[Int32s, Int32s, npt.NDArray[Any]]
+"""Rows, columns and distances of some pairs."""
 
 _BETWEEN = re.compile(r"[\t\n\v\f\r]")
 _PIECE = 1 << 22
 """Values that a thread looks at."""
+BLOCK = 1 << 20
+"""Pairs at a time."""
+
+
+class Distances:
+    """What distances have in common, however they are stored.
+
+    Attributes
+    ----------
+    storage : str
+        ``"condensed"``, ``"rectangular"`` or ``"sparse"``.
+    measure : str
+        What was measured.
+    """
+
+    storage: ClassVar[str]
+    measure: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of a stored distance."""
+        return np.dtype(np.float32)
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Names of the rows and of the columns; of one set one list, twice."""
+        raise NotImplementedError
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """What a file says of all distances, by name."""
+        return {"measure": self.measure}
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """Give all pairs, in the order of rows and columns, about `size` at a time.
+
+        Yields
+        ------
+        rows, columns : ndarray of int32, shape (n,)
+        distances : ndarray of `dtype`, shape (n,)
+        """
+        raise NotImplementedError
+
+
+class AnyDistances(Distances):
+    """Distances of all pairs of one set, or of two.
+
+    Attributes
+    ----------
+    summary : (float, float, float)
+        The least, the largest and the mean distance.
+    """
+
+    summary: tuple[float, float, float]
+
+    def row(self, index: int) -> Floats:
+        """Return the distances of one row's sequence to those of all columns."""
+        raise NotImplementedError
+
+    def similarities(self) -> AnyDistances:
+        """Return the identities of a measure that is 1 less an identity."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix:
+class DistanceMatrix(AnyDistances):
     """Distances of n(n-1)/2 pairs.
 
     Attributes
@@ -45,13 +113,15 @@ class DistanceMatrix:
     summary : (float, float, float)
         The least, the largest and the mean distance.
     measure : str
-        What was measured, see `pairalign.distances.MEASURES`; empty if not known.
+        What was measured, see `pairalign.jobs.distances.measures`; empty if not known.
 
     Raises
     ------
     DistanceError
         Names that are missing, not unique or too few, or values that are no distances.
     """
+
+    storage = "condensed"
 
     names: list[str]
     condensed: Floats
@@ -69,19 +139,8 @@ class DistanceMatrix:
                 f"distances of shape {condensed.shape} for {count} names, expected "
                 f"({number_of_pairs(count)},), one for each pair"
             )
-        # min and max rather than isfinite: no array of their own, and nan comes through.
-        low, high, mean = summarize(condensed)
-        if not (low >= 0 and high < np.inf):
-            place = int(np.argmax(~(np.isfinite(condensed) & (condensed >= 0))))
-            i, j = pair_at(place, count)
-            raise DistanceError(
-                f"distance of {shown_name(names[i])} and {shown_name(names[j])} is "
-                f"{condensed[place]}, expected a "
-                "finite number, 0 or more"
-            )
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "condensed", condensed)
-        object.__setattr__(self, "summary", (low, high, mean))
+        summary = _checked_summary(condensed, (names, names), lambda at: pair_at(at, count))
+        _set(self, names=names, condensed=condensed, summary=summary)
 
     @classmethod
     def from_square(cls, names: Sequence[str], square: npt.ArrayLike, measure: str = "") -> Self:
@@ -94,6 +153,11 @@ class DistanceMatrix:
             builder.add(name, row)
         matrix = builder.finish(measure)
         return cls(matrix.names, matrix.condensed, measure)
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """The names, twice."""
+        return self.names, self.names
 
     def __len__(self) -> int:
         return len(self.names)
@@ -116,6 +180,18 @@ class DistanceMatrix:
         start = first_place(index, count)
         row[index + 1 :] = self.condensed[start : start + count - index - 1]
         return row
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """Give the pairs of the triangle, whole rows of it at a time."""
+        count = len(self)
+        starts = np.array([first_place(row, count) for row in range(count)])
+        first_rows = np.unique(starts[:-1] // size, return_index=True)[1].tolist()
+        for first, stop in pairwise([*first_rows, count - 1]):
+            lengths = np.arange(count - 1 - first, count - 1 - stop, -1)
+            rows = np.repeat(np.arange(first, stop, dtype=np.int32), lengths)
+            places = np.arange(starts[first], starts[stop])
+            columns = (places - starts[rows] + rows + 1).astype(np.int32)
+            yield rows, columns, self.condensed[starts[first] : starts[stop]]
 
     def square(self, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[np.floating]:
         """All distances as a symmetric matrix, shape (n, n)."""
@@ -156,6 +232,144 @@ class DistanceMatrix:
         if copy is False:
             raise ValueError("the square matrix is made of a triangle: it cannot but be copied")
         return self.square(np.float32 if dtype is None else dtype)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RectangularDistances(AnyDistances):
+    """Distances of every sequence of one set to every one of another.
+
+    Attributes
+    ----------
+    query_names, target_names : list of str
+        Names of the rows and of the columns, each in the order of its input; a name may be in both.
+    values : ndarray of float32, shape (queries, targets)
+        Finite, 0 or more.
+    measure : str
+        What was measured; empty if not known.
+    are_similarities : bool
+        Whether `values` are 1 less the distances.
+    summary : (float, float, float)
+        The least, the largest and the mean distance.
+
+    Raises
+    ------
+    DistanceError
+        Names that are missing or not unique, or values that are no distances.
+    """
+
+    storage = "rectangular"
+
+    query_names: list[str]
+    target_names: list[str]
+    values: Floats
+    measure: str = ""
+    are_similarities: bool = False
+    summary: tuple[float, float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        queries, targets = ([str(name) for name in side] for side in self.sides)
+        values = np.ascontiguousarray(self.values, np.float32)
+        for side in (queries, targets):
+            check_names(side, least=1)
+        if values.shape != (len(queries), len(targets)):
+            raise DistanceError(
+                f"distances of shape {values.shape} for {len(queries)} and {len(targets)} names"
+            )
+        summary = _checked_summary(
+            values.ravel(), (queries, targets), lambda at: divmod(at, len(targets))
+        )
+        _set(self, query_names=queries, target_names=targets, values=values, summary=summary)
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Names of the queries and of the targets."""
+        return self.query_names, self.target_names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many queries and targets there are."""
+        return len(self.query_names), len(self.target_names)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.query_names)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        measure = self.measure or "unknown measure"
+        return f"<RectangularDistances: {rows} by {columns} sequences, {measure}>"
+
+    def __getitem__(self, pair: tuple[int, int]) -> float:
+        """Distance of a query and a target, given by their input indices."""
+        return float(self.values[pair])
+
+    def row(self, index: int) -> Floats:
+        """Return the distances of one query to all targets, float32 of shape (targets,)."""
+        row: Floats = self.values[index]
+        return row
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """Give the pairs, those of whole rows at a time."""
+        rows, columns = self.shape
+        height = max(1, size // columns)
+        for start in range(0, rows, height):
+            values = self.values[start : start + height]
+            numbers = np.arange(start, start + len(values), dtype=np.int32)
+            every = np.tile(np.arange(columns, dtype=np.int32), len(values))
+            yield np.repeat(numbers, columns), every, values.ravel()
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[np.floating]:
+        """Give `values` to NumPy."""
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def to_numpy(self) -> Floats:
+        """Return `values`."""
+        return self.values
+
+    def similarities(self) -> Self:
+        """Return the identities of a measure that is 1 less an identity.
+
+        Returns
+        -------
+        RectangularDistances
+
+        Raises
+        ------
+        DistanceError
+            It is another measure, or not known which.
+        """
+        check_similar(self.measure, IDENTITY_MEASURES, are_similarities=self.are_similarities)
+        return replace(self, values=1 - self.values, are_similarities=True)
+
+
+def _set(distances: Distances, **fields: object) -> None:
+    """Set fields of frozen distances that are being made."""
+    for name, value in fields.items():
+        object.__setattr__(distances, name, value)
+
+
+def _checked_summary(
+    values: Floats, sides: tuple[list[str], list[str]], pair_of: Callable[[int], tuple[int, int]]
+) -> tuple[float, float, float]:
+    """Return what `summarize` does, or raise DistanceError for what is no distance.
+
+    Parameters
+    ----------
+    pair_of : function
+        Says of which row and column a value is.
+    """
+    # min and max rather than isfinite: no array of their own, and nan comes through.
+    low, high, mean = summarize(values)
+    if not (low >= 0 and high < np.inf):
+        place = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
+        row, column = pair_of(place)
+        raise DistanceError(
+            f"distance of {shown_name(sides[0][row])} and {shown_name(sides[1][column])} is "
+            f"{values[place]}, expected a finite number, 0 or more"
+        )
+    return low, high, mean
 
 
 def summarize(values: Floats) -> tuple[float, float, float]:

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.trees.distance_matrix import BLOCK, Block, Distances
 
-_ENTRIES, _BLOCKS = 1 << 20, 64
-"""Of a block of rows that is put in order at a time, and blocks at most."""
+_MOST_BLOCKS = 64
+"""Of rows of one set that are put in order: the pairs are looked through for each."""
 
 
 @dataclass(frozen=True, eq=False)
-class SparseDistances:
+class SparseDistances(Distances):
     """Distances of pairs of a set, or of two, that are at most a limit.
 
     Attributes
@@ -38,6 +39,8 @@ class SparseDistances:
         Of the second set; None: there is one set.
     """
 
+    storage = "sparse"
+
     names: list[str]
     queries: Int32s
     targets: Int32s
@@ -50,6 +53,16 @@ class SparseDistances:
     def other_names(self) -> list[str]:
         """Names of the targets."""
         return self.names if self.target_names is None else self.target_names
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Names of the queries and of the targets."""
+        return self.names, self.other_names
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """The measure, and the limit."""
+        return {"measure": self.measure, "limit": self.limit}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,6 +79,12 @@ class SparseDistances:
             f"<SparseDistances: {len(self):,} pairs of {of} sequences, "
             f"{self.measure} of at most {self.limit}>"
         )
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
+        """Give the pairs; of none an empty block."""
+        for start in range(0, max(1, len(self)), size):
+            part = slice(start, start + size)
+            yield self.queries[part], self.targets[part], self.values[part].astype(self.dtype)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -115,12 +134,11 @@ class SparseDistances:
             Their columns.
         """
         if self.target_names is not None:  # the pairs are in order
-            for first in range(0, len(self), _ENTRIES):
-                part = slice(first, first + _ENTRIES)
-                yield self.values[part].astype(self.dtype) + self.dtype.type(1), self.targets[part]
+            for _, columns, values in self.blocks():
+                yield values + self.dtype.type(1), columns
             return
         indptr = self.indptr.astype(np.int64)
-        size = max(_ENTRIES, int(indptr[-1]) // _BLOCKS)
+        size = max(BLOCK, int(indptr[-1]) // _MOST_BLOCKS)
         blocks = np.unique(indptr[:-1] // size, return_index=True)[1].tolist()
         for start, stop in pairwise([*blocks, len(self.names)]):
             first, last = np.searchsorted(self.queries, (start, stop)).tolist()
@@ -129,8 +147,8 @@ class SparseDistances:
             diagonal = np.arange(start, stop, dtype=np.int32)
             rows = np.concatenate((self.targets[below], diagonal, self.queries[above]))
             columns = np.concatenate((self.queries[below], diagonal, self.targets[above]))
-            values = self.values[below], np.zeros_like(diagonal), self.values[above]
-            data = np.ones(len(rows), self.dtype) + np.concatenate(values).astype(self.dtype)
+            stored = self.values[below], np.zeros_like(diagonal), self.values[above]
+            data = np.ones(len(rows), self.dtype) + np.concatenate(stored).astype(self.dtype)
             # Each row comes in order: what is below the diagonal, on it, above it.
             order = np.argsort(rows, kind="stable")
             yield data[order], columns[order]

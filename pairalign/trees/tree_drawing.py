@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from pairalign.base.error_types import cut_name
 from pairalign.base.pictures import DOTS, Axes, LineCollection, Picture, picture_bytes
-from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.rectangular_distances import RectangularDistances
+from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import equal_rows, join_closest
 
@@ -20,7 +19,7 @@ _PIXELS = 2400
 """Most pixels of a heat map's side; a larger matrix is averaged in blocks."""
 
 
-def draw_distances(matrix: DistanceMatrix | RectangularDistances, format: str = "svg") -> bytes:
+def draw_distances(matrix: AnyDistances, format: str = "svg") -> bytes:
     """Return `heat_map` as a file.
 
     Parameters
@@ -35,7 +34,7 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
     return picture_bytes(dendrogram(tree), format)
 
 
-def heat_map(matrix: DistanceMatrix | RectangularDistances) -> Picture:
+def heat_map(matrix: AnyDistances) -> Picture:
     """Draw a heat map of the distances in the order of their UPGMA tree, with the tree beside it.
 
     Of similarities the tree is that of the distances, and equal sequences have the same color.
@@ -48,6 +47,7 @@ def heat_map(matrix: DistanceMatrix | RectangularDistances) -> Picture:
     """
     if isinstance(matrix, RectangularDistances):
         return _rectangle_map(matrix)
+    assert isinstance(matrix, DistanceMatrix)
     are_similarities = matrix.own == 1
     distances = matrix.distances()
     tree = join_closest(distances, equal_rows(distances), "upgma")

@@ -221,7 +221,7 @@ def test_blocks_of_rows_are_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     assert arrays[1].tolist() == columns[order].tolist()
     values = np.concatenate((plain.values, plain.values, np.zeros(150, np.int32))) + 1
     assert arrays[0].tolist() == values[order].tolist()
-    monkeypatch.setattr("pairalign.trees.sparse_distances._ENTRIES", 7)
+    monkeypatch.setattr("pairalign.trees.sparse_distances.BLOCK", 7)
     monkeypatch.setattr("pairalign.engines.cpu.near_pairs._SORTED_AT_ONCE", 11)
     cut = pairalign.distance(sequences, max_edits=4, sparse=True)
     assert found_pairs(cut) == found_pairs(plain)

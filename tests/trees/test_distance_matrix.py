@@ -74,12 +74,16 @@ def test_what_is_no_square() -> None:
         ("a.mat", {"strict": True}),
         ("a.tsv", {}),
         ("a.tsv.gz", {}),
+        ("a.csv.zst", {}),
+        ("a.column", {}),
         ("a.npy", {}),
     ],
 )
 def test_files_come_back(
     tmp_path: Path, file: str, options: dict[str, bool], largest: float
 ) -> None:
+    if file.endswith(".zst"):
+        pytest.importorskip("zstandard")
     matrix = random_distances(23, largest)
     write_distances(tmp_path / file, matrix, **options)
     again = read_distances(tmp_path / file, names=matrix.names)
@@ -142,6 +146,17 @@ def test_files_that_are_no_matrix(tmp_path: Path, file: str, text: str, message:
     (tmp_path / file).write_text(text)
     with pytest.raises(DistanceError, match=message):
         read_distances(tmp_path / file, names=["a", "b"] if "npy" in file else None)
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_compressed_files_that_are_cut_short(tmp_path: Path, ending: str) -> None:
+    if ending == "zst":
+        pytest.importorskip("zstandard")
+    path = tmp_path / f"a.tsv.{ending}"
+    write_distances(path, random_distances(23))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DistanceError, match=f"^{path}: cannot be read"):
+        read_distances(path)
 
 
 def test_numpy_files(tmp_path: Path) -> None:

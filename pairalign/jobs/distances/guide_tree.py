@@ -36,8 +36,7 @@ from pairalign.requests.tree_request import TreeArguments, TreeRequest
 from pairalign.results.tree_result import GuideTree
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import tree as tree_data
-from pairalign.trees.distance_matrix import DistanceMatrix, first_place
-from pairalign.trees.rectangular_distances import RectangularDistances
+from pairalign.trees.distance_matrix import DistanceMatrix, RectangularDistances, first_place
 from pairalign.trees.tree_joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 
 if TYPE_CHECKING:

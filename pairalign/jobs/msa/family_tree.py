@@ -38,8 +38,7 @@ from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
+from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import join_closest
 
