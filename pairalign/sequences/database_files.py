@@ -1,8 +1,9 @@
 """GenBank, EMBL, UniProt (text and XML), Stockholm, Clustal and MSF as raw records, by Biopython.
 
-Its parsers see a file that ends as an error where they would wait for more lines. What they would
-pass over is an error as well, see `pairalign.sequences.database_lines`. What a record says of its
-own length and checksum is compared with its residues.
+Its parsers see a file that ends as an error where they would wait for more lines. They pass over
+lines that they do not know, and over whole records whose first line is not as they expect it: lines
+of GenBank, EMBL and UniProt are checked first, by their shape alone; each has its place, or is an
+error. What a record says of its own length and checksum is compared with its residues.
 """
 
 from __future__ import annotations
@@ -11,28 +12,18 @@ import io
 import logging
 import re
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
+from xml.parsers import expat
 
 from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, cut_name, shown_name
 from pairalign.base.spelling import spelled
-from pairalign.sequences.database_lines import check_database_lines, count_entries
 from pairalign.sequences.fasta_records import clean
+from pairalign.sequences.file_kinds import RELEASE
 from pairalign.sequences.sequence_records import Records, join_records
 
 log = logging.getLogger("pairalign")
 
-_CLUSTAL = (b"CLUSTAL", b"PROBCONS", b"MUSCLE", b"MSAPROBS", b"Kalign")
-_MSF = (b"!!AA_MULTIPLE_ALIGNMENT", b"!!NA_MULTIPLE_ALIGNMENT", b"PileUp")
-_FIRST_WORDS = {
-    b"LOCUS": "genbank",
-    b"ID": "embl",
-    **dict.fromkeys(_CLUSTAL, "clustal"),
-    **dict.fromkeys(_MSF, "msf"),
-}
-"""Biopython's names of formats, by the word that their files begin with."""
-_RELEASE = b"Genetic Sequence Data Bank"
-"""What the first line of GenBank's release files has, which begin with a page about the release."""
 _TITLES = {
     "genbank": "GenBank",
     "embl": "EMBL",
@@ -46,7 +37,6 @@ _END = b"//"
 _ENDED = ("genbank", "embl", "swiss", "stockholm")
 """Formats whose records end with a line of their own: what lacks it has been cut short."""
 _WRONG_LENGTH = "Expected sequence length"
-_EMBL_SEQUENCE = b"\nSQ   Sequence "
 _UNIPROT_SEQUENCE = re.compile(
     rb"^SQ +SEQUENCE +([0-9]{1,18}) AA;(?:[^\n]* ([0-9A-F]{16}) CRC64;)?", re.MULTILINE
 )
@@ -56,30 +46,6 @@ _MARKS = re.compile(rb"^[ \t]+[*:. \t]+$", re.MULTILINE)
 _MOST_READS_AT_END = 100
 _MOST_OF_A_REASON = 300
 """Characters; Biopython quotes whole lines."""
-
-
-def database_format(text: bytes) -> str | None:
-    """Return what Biopython calls the format of a text; None: it is none of these.
-
-    Parameters
-    ----------
-    text : bytes
-        As `pairalign.sequences.fasta_records.unify_lines` returns it.
-    """
-    if text[:1] in (b">", b"@", b";"):
-        return None
-    line = text[:2000].lstrip().split(b"\n", 1)[0].rstrip()
-    if line.startswith(b"# STOCKHOLM"):
-        return "stockholm"
-    if line.startswith((b"<?xml", b"<uniprot")) and b"<uniprot" in text[:2000]:
-        return "uniprot-xml"
-    if _RELEASE in line:
-        return "genbank"
-    format = _FIRST_WORDS.get((line.split() or [b""])[0])
-    # UniProt's text begins as EMBL does, whose proteins have AA as well.
-    if format == "embl" and line.endswith((b" AA.", b" AA")) and _EMBL_SEQUENCE not in text:
-        return "swiss"
-    return format
 
 
 def parse_database(
@@ -176,10 +142,10 @@ class _Text(io.StringIO):
 def _count_records(text: bytes, name: str, format: str) -> int | None:
     """Return how many records a text has where Biopython may pass over some; check its lines."""
     if format == "uniprot-xml":
-        return count_entries(text, name)
+        return _count_entries(text, name)
     if format in ("genbank", "embl", "swiss"):
-        paged = _RELEASE in text.lstrip().partition(b"\n")[0]
-        return check_database_lines(text, name, format, paged=paged)
+        paged = RELEASE in text.lstrip().partition(b"\n")[0]
+        return _check_lines(text, name, format, paged=paged)
     return None
 
 
@@ -255,3 +221,107 @@ def _tell(said: list[warnings.WarningMessage], name: str) -> None:
                 "file is cut short or damaged"
             )
         log.warning("%s: %s", name, cut_name(" ".join(message.split()), _MOST_OF_A_REASON))
+
+
+class _Layout(NamedTuple):
+    """What the lines of a record begin with.
+
+    `first` is its first line, `about` are lines before its residues, `start` is that after which
+    these come, `residues` are theirs; `hidden` is a first line that no page before the first record
+    may have.
+    """
+
+    first: re.Pattern[bytes]
+    about: re.Pattern[bytes]
+    start: re.Pattern[bytes]
+    residues: re.Pattern[bytes]
+    expected: str
+    hidden: re.Pattern[bytes] = re.compile(rb"")
+
+
+_GENBANK = _Layout(
+    re.compile(rb"LOCUS {7}\S"),
+    re.compile(rb"(?![Ll][Oo][Cc][Uu][Ss]\b)[A-Z][A-Z_]*\b| {2,}(?=\S)"),
+    re.compile(rb"ORIGIN\b"),
+    re.compile(rb" *[0-9]+(?: [A-Za-z*. -]*)?\Z"),
+    "LOCUS and seven blanks",
+    re.compile(rb"\s*LOCUS\b", re.IGNORECASE),
+)
+_EMBL = _Layout(
+    re.compile(rb"ID {3}\S"),
+    re.compile(rb"(?!ID)(?:[A-Z]{2}(?: {3}|\s*\Z)|\*\*)"),
+    re.compile(rb"SQ {3}"),
+    re.compile(rb" {5}[A-Za-z*. -]+[0-9]*\Z"),
+    "ID and three blanks",
+)
+_LAYOUTS = {"genbank": _GENBANK, "embl": _EMBL, "swiss": _EMBL}
+
+
+def _check_lines(text: bytes, name: str, format: str, *, paged: bool) -> int:
+    """Return how many records a text has.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    format : {"genbank", "embl", "swiss"}
+        What Biopython calls it.
+    paged : bool
+        Whether it begins with a page about a release.
+
+    Raises
+    ------
+    FastaError
+        A line is none of the format; the message has its number.
+    """
+    layout = _LAYOUTS[format]
+    records, expected = 0, layout.first
+    for number, line in enumerate(text.split(b"\n"), 1):
+        line = line.rstrip()
+        if not line:
+            continue
+        if expected is layout.first:
+            if layout.first.match(line):
+                records, expected = records + 1, layout.about
+            elif not (line == _END or (paged and not records and not layout.hidden.match(line))):
+                raise _unknown(name, number, line, f"a record, which begins with {layout.expected}")
+        elif line == _END:
+            expected = layout.first
+        elif not expected.match(line):
+            what = "residues" if expected is layout.residues else "a line of the record"
+            raise _unknown(name, number, line, f"{what}, or // at its end")
+        elif layout.start.match(line):
+            expected = layout.residues
+    return records
+
+
+def _count_entries(text: bytes, name: str) -> int:
+    """Return how many entries the XML of UniProt has; FastaError, with the line, for others."""
+    path: list[str] = []
+    count = 0
+    parser = expat.ParserCreate()
+
+    def start(tag: str, _: dict[str, str]) -> None:
+        nonlocal count
+        path.append(tag)
+        if len(path) == 2:
+            count += tag == "entry"
+            if tag not in ("entry", "copyright"):
+                line = parser.CurrentLineNumber
+                raise _unknown(name, line, f"<{tag}>".encode(), "<entry> or <copyright>")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: path.pop()
+    try:
+        parser.Parse(text, True)
+    except FastaError:
+        raise
+    # The others: an encoding that Python does not know, or that expat cannot take from it.
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise FastaError(f"{name}: not UniProt XML: {error}") from None
+    return count
+
+
+def _unknown(name: str, number: int, line: bytes, expected: str) -> FastaError:
+    shown = shown_name(line.decode("utf-8", "replace"))
+    return FastaError(f"{name}: line {number:,} is {shown}, expected {expected}")

@@ -1,34 +1,28 @@
 """Files of sequences in any format that is read: told by their first line, A3M also by its name.
 
-FASTA and FASTQ are read by `pairalign.sequences.fasta_records`, A3M by
-`pairalign.sequences.a3m_records`, PIR by `pairalign.sequences.pir`, PHYLIP by
-`pairalign.sequences.phylip_records`, AIRR tables by `pairalign.sequences.airr`; GenBank, EMBL,
+FASTA and FASTQ are read by `pairalign.sequences.fasta_records`, A3M, PIR and PHYLIP by
+`pairalign.sequences.other_records`, AIRR tables by `pairalign.sequences.airr`; GenBank, EMBL,
 UniProt (text and XML), Stockholm, Clustal and MSF by `pairalign.sequences.database_files`, stores
-by `pairalign.sequences.stored_set`. Rows of alignments have gaps, which are dropped where that is
-asked for and else are an error, as in FASTA.
+by `pairalign.sequences.stored_set`. What is not FASTA is loaded where it is read. Rows of
+alignments have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
 """
 
 from __future__ import annotations
 
-import re
-
 from pairalign.base.error_types import FastaError
 from pairalign.base.spelling import left_out
-from pairalign.sequences.a3m_records import is_a3m, parse_a3m
-from pairalign.sequences.airr import is_airr, parse_airr
-from pairalign.sequences.database_files import database_format, parse_database
 from pairalign.sequences.fasta_records import Source, parse_records, read_data, unify_lines
-from pairalign.sequences.phylip_records import is_phylip, parse_phylip
-from pairalign.sequences.pir import is_pir, parse_pir
+from pairalign.sequences.file_kinds import (
+    database_format,
+    is_a3m,
+    is_phylip,
+    is_pir,
+    may_be_airr,
+    refuse_alignments,
+)
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.store_format import is_store
 from pairalign.sequences.stored_set import StoredSet
-
-_SAM = re.compile(
-    rb"@(?:HD\tVN:|SQ\tSN:|RG\tID:|PG\tID:|CO\t)|[^@>;\s][^\t\n]*\t\d+\t[^\t\n]+\t\d+\t\d+\t[^\t\n]+\t"
-)
-_BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
-_NEXUS = b"#nexus"
 
 
 def read_file(
@@ -75,19 +69,25 @@ def read_file(
         refuse_locus(locus, name)
         return StoredSet(data, name).records(qualities=qualities), name
     text = unify_lines(data)
-    _refuse_alignments(text, name)
-    if is_airr(text):
-        return parse_airr(text, name, degap=degap, locus=locus), name
+    refuse_alignments(text, name)
+    if may_be_airr(text):
+        from pairalign.sequences.airr import is_airr, parse_airr
+
+        if is_airr(text):
+            return parse_airr(text, name, degap=degap, locus=locus), name
     refuse_locus(locus, name)
     format = database_format(text)
     if format is not None:
+        from pairalign.sequences.database_files import parse_database
+
         return parse_database(text, name, format, degap=degap, skip_empty=skip_empty), name
-    if is_a3m(text, name):
-        return parse_a3m(text, name, degap=degap), name
-    if is_pir(text):
-        return parse_pir(text, name, degap=degap), name
-    if is_phylip(text):
-        return parse_phylip(text, name, degap=degap), name
+    other = "a3m" if is_a3m(text, name) else "pir" if is_pir(text) else None
+    if other is None and is_phylip(text):
+        other = "phylip"
+    if other is not None:
+        from pairalign.sequences.other_records import PARSERS
+
+        return PARSERS[other](text, name, degap=degap), name
     return parse_records(text, name, degap=degap, qualities=qualities, stops=not rows), name
 
 
@@ -95,21 +95,3 @@ def refuse_locus(locus: str | None, name: str) -> None:
     """Raise FastaError where a locus is asked of what has none."""
     if locus is not None:
         raise FastaError(f"{name}: no AIRR table: {left_out('locus')}")
-
-
-def _refuse_alignments(text: bytes, name: str) -> None:
-    """Raise FastaError for SAM, BAM, CRAM and NEXUS, with the way out."""
-    if text[:2000].lstrip()[: len(_NEXUS)].lower() == _NEXUS:
-        raise FastaError(
-            f"{name}: the file is NEXUS, which is not read: of alignments Stockholm, Clustal, MSF, "
-            "PHYLIP, A3M, PIR and aligned FASTA are; Biopython converts it: "
-            "AlignIO.convert(FILE, 'nexus', 'x.afa', 'fasta')"
-        )
-    kind = next((kind for magic, kind in _BINARY.items() if text.startswith(magic)), None)
-    if kind is None and _SAM.match(text[:2000]):
-        kind = "SAM"
-    if kind is not None:
-        raise FastaError(
-            f"{name}: the file is {kind}; pipe its sequences in: samtools fastq FILE | "
-            "pairalign ... -"
-        )
