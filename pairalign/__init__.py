@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     )
     from pairalign.formats.merge import merge
     from pairalign.formats.pairset import pack
+    from pairalign.jobs.circular.rotate import rotate
     from pairalign.jobs.clusters.cluster import cluster
+    from pairalign.jobs.clusters.clusters_result import Clusters
     from pairalign.jobs.distances.distance import distance
     from pairalign.jobs.distances.guide_tree import tree
     from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.msa import msa
+    from pairalign.jobs.msa.msa_result import MultipleAlignment
     from pairalign.jobs.overlaps.overlap import overlap
     from pairalign.jobs.overlaps.overlap_table import Overlaps
     from pairalign.jobs.posterior.posterior import posterior
+    from pairalign.jobs.posterior.posteriors_result import SparsePosteriors
     from pairalign.jobs.run.align_all import align, align_pair, stream
-    from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.audit import Violations, audit
     from pairalign.jobs.splits.audit_interactions import InteractionViolations
     from pairalign.jobs.splits.split import split
+    from pairalign.jobs.splits.splits_result import InteractionSplit, Split
     from pairalign.jobs.update.update import Updated, update
     from pairalign.jobs.verify.verification import Verification, verify
     from pairalign.results.alignment_result import Alignment
     from pairalign.results.alignments_result import Alignments
-    from pairalign.results.clusters_result import Clusters
     from pairalign.results.distances_result import (
         DistanceMatrix,
         GroupDistances,
         RectangularDistances,
         SparseDistances,
     )
-    from pairalign.results.msa_result import MultipleAlignment
-    from pairalign.results.posteriors_result import SparsePosteriors
-    from pairalign.results.splits_result import InteractionSplit, Split
     from pairalign.results.tree_result import GuideTree
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -132,7 +132,7 @@ _NAMES = {
     ),
     "jobs.posterior.posterior": ("posterior",),
     "jobs.run.align_all": ("align", "align_pair", "stream"),
-    "jobs.run.rotate": ("rotate",),
+    "jobs.circular.rotate": ("rotate",),
     "jobs.clusters.cluster": ("cluster",),
     "jobs.distances.distance": ("distance",),
     "jobs.distances.guide_tree": ("tree",),
@@ -147,16 +147,16 @@ _NAMES = {
     "jobs.verify.verification": ("Verification", "verify"),
     "results.alignment_result": ("Alignment",),
     "results.alignments_result": ("Alignments",),
-    "results.clusters_result": ("Clusters",),
+    "jobs.clusters.clusters_result": ("Clusters",),
     "results.distances_result": (
         "DistanceMatrix",
         "GroupDistances",
         "RectangularDistances",
         "SparseDistances",
     ),
-    "results.msa_result": ("MultipleAlignment",),
-    "results.posteriors_result": ("SparsePosteriors",),
-    "results.splits_result": ("InteractionSplit", "Split"),
+    "jobs.msa.msa_result": ("MultipleAlignment",),
+    "jobs.posterior.posteriors_result": ("SparsePosteriors",),
+    "jobs.splits.splits_result": ("InteractionSplit", "Split"),
     "results.tree_result": ("GuideTree",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),

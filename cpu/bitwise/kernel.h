@@ -199,8 +199,8 @@ inline int bits_for(int low_bits, int bits) {
     return low + at_least(HighBits(), bits - low);
 }
 
-// Scores known to the compiler make it a quarter faster: those of the presets of pairalign/reads/presets.py,
-// and the paper's example.
+// Scores known to the compiler make it a quarter faster: those of the presets of
+// pairalign/jobs/overlaps/presets.py, and the paper's example.
 template <int B, int HI, int MATCH, int MISMATCH, int GAP>
 bool bitwise_score_fixed(const BitwiseJob& job) {
     if constexpr (HI <= 9 && B <= 4 && MATCH + 2 * GAP < 1 << (B - 1) &&

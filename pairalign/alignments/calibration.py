@@ -25,7 +25,7 @@ STEPS = 256
 """Between those the curve is straight: the same bytes on every machine."""
 
 MARKS = 10
-"""Marks of confidence above ``0``, see `pairalign.formats.marks`."""
+"""Marks of confidence above ``0``, see `pairalign.jobs.msa.marks`."""
 
 Floats = npt.NDArray[np.float64]
 

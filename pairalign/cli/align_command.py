@@ -16,14 +16,14 @@ from pairalign.jobs.commands.planning import (
     named_output_of,
     with_output,
 )
-from pairalign.jobs.commands.report_option import (
+from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
+from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
+from pairalign.jobs.report.report_option import (
     ReportRequest,
     finish_report,
     make_collector,
     report_of,
 )
-from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
-from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files

@@ -36,16 +36,14 @@ from pairalign.formats.group_table import write_group_clusters, write_group_tabl
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.parts import read_manifests
-from pairalign.formats.result_files import tree_text
+from pairalign.formats.tree_files import tree_text
 from pairalign.jobs.commands.dask_cluster import workers_of
 from pairalign.jobs.commands.planning import (
     problem_of,
-    read_receptors,
     read_sequences,
     result_seconds,
     with_output,
 )
-from pairalign.jobs.commands.report_option import ReportRequest, report_distances, report_of
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distance import measure_run, plan_distances
@@ -57,6 +55,8 @@ from pairalign.jobs.distances.guide_tree import (
     check_tree_memory,
 )
 from pairalign.jobs.distances.measures import ambiguous_message, find_measure
+from pairalign.jobs.distances.receptor_sets import read_receptor_files
+from pairalign.jobs.report.report_option import ReportRequest, report_distances, report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.run_request import RunRequest
@@ -140,7 +140,7 @@ def _measure_files(
     request: DistanceOptions, page: ReportRequest | None, report: _Report
 ) -> AnyDistances | None:
     """Read one set, or two, and compute the distances; None: those of a shard are written."""
-    problem = read_receptors(request) if request.is_of_receptors else None
+    problem = read_receptor_files(request) if request.is_of_receptors else None
     if problem is None:
         sequences, targets = read_sequences(request)
     else:

@@ -8,12 +8,12 @@ from pairalign.formats.distances import distance_format, write_distances
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import (
     problem_of,
-    read_receptors,
     read_sequences,
     with_output,
 )
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.near import find_near
+from pairalign.jobs.distances.receptor_sets import read_receptor_files
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.distance_request import DistanceOptions
@@ -29,7 +29,7 @@ def run_near(request: DistanceOptions) -> None:
     check_writable(request.output)
     resources = request.resources
     if request.is_of_receptors:
-        problem = read_receptors(request)
+        problem = read_receptor_files(request)
     else:
         problem = problem_of(request, *read_sequences(request))
     started = time.perf_counter()

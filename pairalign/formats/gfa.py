@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
-
-if TYPE_CHECKING:
-    from pairalign.reads.unitigs import UnitigGraph
 
 _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
 
@@ -62,30 +58,6 @@ class GfaWriter(TextWriter):
     def header(self) -> bytes:
         """Return the line that names the version."""
         return b"H\tVN:Z:1.0\n"
-
-
-def write_unitigs(output: Output, graph: UnitigGraph, reads: SequenceSet) -> None:
-    """Write unitigs as GFA 1, named as miniasm does: ``utg000001c`` is a circle, ``l`` is not one.
-
-    ``rc:i:`` says how many reads a segment is made of. Closes the output.
-
-    Raises
-    ------
-    OutputError
-    """
-    names = [
-        f"utg{number:06}{'c' if unitig.is_circle else 'l'}"
-        for number, unitig in enumerate(graph.unitigs, 1)
-    ]
-    output.write(b"H\tVN:Z:1.0\n")
-    for name, unitig in zip(names, graph.unitigs, strict=True):
-        residues = unitig.spell(reads)
-        tags = f"LN:i:{len(residues)}\trc:i:{len(unitig.vertices)}"
-        output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), residues, tags.encode()))
-    for first, turned, second, second_turned, overlap in graph.links:
-        ends = f"{names[first]}\t{'+-'[turned]}\t{names[second]}\t{'+-'[second_turned]}"
-        output.write(f"L\t{ends}\t{overlap}M\n".encode())
-    output.close()
 
 
 def check_gfa_names(sequences: SequenceSet) -> None:

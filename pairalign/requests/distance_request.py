@@ -184,7 +184,7 @@ class CirclesOptions(CommandOptions):
         "genomes that begin anywhere: align each pair with one of the two rotated to where it "
         "scores most; of DNA that may be on either strand add --strand both",
         about="the sequences are circles: each pair is aligned, in mode global, with one of the "
-        "two rotated to where it scores most (`pairalign.jobs.run.circular`)",
+        "two rotated to where it scores most (`pairalign.jobs.circular.circular`)",
     )
 
 

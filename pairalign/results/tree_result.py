@@ -75,7 +75,7 @@ class GuideTree(Result, tree.GuideTree):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        from pairalign.formats.result_files import write_tree
+        from pairalign.formats.tree_files import write_tree
 
         write_tree(self, path, format, program)
 

@@ -21,7 +21,7 @@ from pairalign.base.error_types import (
     ScoringError,
     SplitError,
 )
-from pairalign.clusters.splits.labels import read_values
+from pairalign.jobs.splits.labels import read_values
 
 
 @pytest.mark.parametrize("kind", [PairalignError, FastaError, FormatError, OutputError])

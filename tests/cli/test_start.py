@@ -96,7 +96,7 @@ def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path: Path) -> None
         "pairalign.jobs.stages.threshold_engine",
         "pairalign.engines.pair_posteriors",
         "pairalign.jobs.stages.expected_accuracy",
-        "pairalign.reads.unitigs",
+        "pairalign.jobs.overlaps.unitigs",
     }
     assert others & (all_loaded_by(program) - all_loaded_by("import numpy")) == set()
 

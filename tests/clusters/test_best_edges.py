@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.clusters.best_edges import BestEdges
+from pairalign.jobs.clusters.best_edges import BestEdges
 
 
 def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
@@ -25,7 +25,7 @@ def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[i
 @pytest.mark.parametrize("rank", ["score", "identity"])
 @pytest.mark.parametrize("two_sets", [False, True])
 def test_the_best_of_each_node(two_sets: bool, rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairalign.clusters.best_edges._LEAST_HELD", 10)
+    monkeypatch.setattr("pairalign.jobs.clusters.best_edges._LEAST_HELD", 10)
     rng = np.random.default_rng(1)
     made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]
     found = pairalign.align(made, made[:7] if two_sets else None, device="cpu")

@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.clusters.splits.network import Network, least_removed
-from pairalign.clusters.splits.separators import Sizes, find_separator
+from pairalign.jobs.splits.network import Network, least_removed
+from pairalign.jobs.splits.separators import Sizes, find_separator
 
 Edges = set[tuple[int, int]]
 

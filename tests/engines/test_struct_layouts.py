@@ -30,7 +30,6 @@ from pairalign.alignments import (
     strands,
     thresholds,
     tie_counts,
-    verify_report,
 )
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
@@ -57,6 +56,7 @@ from pairalign.engines.opencl import opencl_pair_per_thread
 from pairalign.engines.opencl.opencl_devices import read_source
 from pairalign.engines.opencl.papers import opencl_striped
 from pairalign.formats import text, text_queue
+from pairalign.jobs.verify import verify_report
 from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
 from pairalign.reads import overlap_kinds, overlap_passes

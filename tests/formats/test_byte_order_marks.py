@@ -4,9 +4,9 @@ import pytest
 
 from pairalign.base.choices import FORMAT_NAMES
 from pairalign.cli.main import main
-from pairalign.clusters.splits.labels import read_values
 from pairalign.formats.distances import read_distances
 from pairalign.formats.group_files import read_groups
+from pairalign.jobs.splits.labels import read_values
 from pairalign.pairs.lists import read_pair_list
 from pairalign.scoring.matrices import load_table
 from pairalign.sequences.set_reading import read_fasta

@@ -7,10 +7,10 @@ from mutants import check_mutants
 
 from pairalign.base.choices import FORMAT_NAMES, READER_NAMES
 from pairalign.cli.main import main
-from pairalign.clusters.splits.labels import read_values
 from pairalign.errors import AlignmentFileError
 from pairalign.formats.distances import read_distances
 from pairalign.formats.group_files import read_groups
+from pairalign.jobs.splits.labels import read_values
 from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.set_reading import read_fasta

@@ -13,8 +13,8 @@ import pytest
 from pairalign.base.choices import FORMAT_NAMES
 from pairalign.base.texts import lines_of, quoted, unquoted, words_of
 from pairalign.cli.main import main
-from pairalign.clusters.splits.labels import read_values
-from pairalign.formats.msa_files import MSA_LINES
+from pairalign.jobs.msa.msa_files import MSA_LINES
+from pairalign.jobs.splits.labels import read_values
 
 RESIDUES = "MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW"
 

@@ -14,7 +14,7 @@ from plain_clusters import canonical, plain_values
 from pairalign import SequenceSet, cluster, make_scoring
 from pairalign.base.error_types import FastaError
 from pairalign.cli.main import main
-from pairalign.sequences.abundances import read_abundances, sample_of
+from pairalign.jobs.clusters.abundances import read_abundances, sample_of
 
 TEXT = """>S1_1;size=3;
 ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT

@@ -11,7 +11,7 @@ import pytest
 from commands import run
 
 from pairalign import cluster
-from pairalign.sequences.abundances import name_size
+from pairalign.jobs.clusters.abundances import name_size
 
 ASKED = ("cluster", "in.fa", "--min-identity", "0.9", "--order", "size", "-q")
 SIZES = (9, 1, 4, 2)

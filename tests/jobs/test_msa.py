@@ -10,7 +10,7 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors, join_posterio
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
-from pairalign.formats.aligned_fasta import read_aligned_fasta
+from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.msa.progressive import tree_weights

@@ -14,9 +14,9 @@ import pairalign
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError
-from pairalign.formats.msa_files import write_alignment
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families, msa_families
+from pairalign.jobs.msa.msa_files import write_alignment
 from pairalign.jobs.msa.one_family import align_family
 from pairalign.requests.resources import Resources
 

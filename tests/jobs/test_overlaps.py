@@ -17,12 +17,12 @@ from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, DeviceError, FastaError
 from pairalign.jobs.overlaps.overlap import align_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
+from pairalign.jobs.overlaps.presets import PRESETS, find_preset
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run import align as job
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
-from pairalign.reads.presets import PRESETS, find_preset
 from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet

@@ -18,8 +18,8 @@ from pairalign.cli.main import main
 from pairalign.errors import FormatError
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Content, Shown
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.pairs.want import Detail
-from pairalign.reads.presets import PRESETS
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet

@@ -13,8 +13,8 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.overlaps.choice import Chance, choose_preset, measure_chance, thresholds_of
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.stages import OverlapThresholds
-from pairalign.reads.presets import PRESETS
 from pairalign.sequences.sets import SequenceSet
 
 

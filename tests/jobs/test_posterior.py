@@ -7,8 +7,8 @@ import pairalign
 from pairalign.alignments.posteriors import ONE, SparsePosteriors, part_of
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError, ScoringError
-from pairalign.formats.posterior_files import open_posteriors
 from pairalign.jobs.posterior import posterior as job
+from pairalign.jobs.posterior.posterior_files import open_posteriors
 
 FAMILY = {
     "one": "MKVLAAGIVGLCAKHWQRNDEEFST",

@@ -326,7 +326,7 @@ def test_when_and_where_it_was_made(command: tuple[str, ...], tmp_path: Path) ->
 
 def test_scripts_set_text_as_text_alone() -> None:
     """No script of ours makes HTML or programs of texts; nothing else may run on the page."""
-    folder = Path(pairalign.__file__).parent / "formats" / "templates"
+    folder = Path(pairalign.__file__).parent / "jobs" / "report" / "templates"
     ours = [path for path in folder.glob("*.js") if not path.name.startswith("d3.")]
     assert len(ours) > 5
     risky = (

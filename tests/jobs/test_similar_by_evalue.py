@@ -17,6 +17,7 @@ from commands import run
 
 import pairalign
 from pairalign.errors import ScoringError, UsageError
+from pairalign.jobs.splits import fold_files
 
 LOCAL = ("--mode", "local", "--max-evalue", "0.001")
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
@@ -284,19 +285,17 @@ def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path: Path) -> 
 def test_folds_that_cannot_all_be_written_leave_nothing(
     records, tmp_path: Path, monkeypatch
 ) -> None:
-    from pairalign.formats import folds
-
     split = pairalign.split(dict(records[:40]), mode="local", max_evalue=1e-3)
-    opened = folds.open_output
+    opened = fold_files.open_output
 
     def fails_late(path: str) -> object:
         if path.endswith("fold_4.fasta"):
             raise OSError("full")
         return opened(path)
 
-    monkeypatch.setattr(folds, "open_output", fails_late)
+    monkeypatch.setattr(fold_files, "open_output", fails_late)
     with pytest.raises(OSError, match="full"):
-        folds.write_fold_files(str(tmp_path / "new"), split)
+        fold_files.write_fold_files(str(tmp_path / "new"), split)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pairalign
-from pairalign.clusters.splits.interaction_folds import Interactions, Shares, place_clusters
 from pairalign.errors import SplitError, UsageError
+from pairalign.jobs.splits.interaction_folds import Interactions, Shares, place_clusters
 
 FAR = "MKVLAAGGWTREHHDDFFPPQQRS"
 Rows = list[tuple[str, str, str]]

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from pairalign import Clusters, align, cluster, read_fasta
-from pairalign.formats.cluster_files import write_clusters
+from pairalign.jobs.clusters.cluster_files import write_clusters
 
 P450 = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 LETTERS = {"dna": "ACGT", "protein": "ARNDCQEGHILKMFPSTWYV"}

@@ -17,7 +17,7 @@ from commands import TIMEOUT_SECONDS
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.reads.presets import PRESETS
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 

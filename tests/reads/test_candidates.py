@@ -16,10 +16,10 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import DeviceError, MissingPackageError, PairListError
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.seeded_candidates import _short_seed, seed_candidates
 from pairalign.pairs.windows import Window
 from pairalign.reads.candidates import CandidateStrands, read_candidates
-from pairalign.reads.presets import PRESETS
 from pairalign.sequences.sets import SequenceSet
 
 

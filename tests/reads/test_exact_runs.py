@@ -9,9 +9,8 @@ from overlapping import GENOME, changed, find
 from strand_problems import other_strand
 
 from pairalign.errors import ScoringError
-from pairalign.jobs.overlaps import overlap_procedure
-from pairalign.reads import exact_runs
-from pairalign.reads.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
+from pairalign.jobs.overlaps import exact_runs, overlap_procedure
+from pairalign.jobs.overlaps.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
 from pairalign.sequences.sets import SequenceSet
 
 

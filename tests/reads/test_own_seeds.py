@@ -19,9 +19,9 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
 from pairalign.jobs.overlaps.overlap_request import OverlapRequest
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.seeded_candidates import recall_of
 from pairalign.jobs.overlaps.stages import OverlapThresholds
-from pairalign.reads.presets import PRESETS
 from pairalign.sequences.sets import SequenceSet
 
 ACCURATE = {"preset": "hifi", "min_overlap": 100, "min_identity": 0.95, "min_score": 60}

@@ -16,9 +16,9 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.alignments.alignments import STATS_FIELDS
 from pairalign.cli.main import main
-from pairalign.reads import string_graph
+from pairalign.jobs.overlaps import string_graph
+from pairalign.jobs.overlaps.string_graph import WEAK, find_kept, find_transitive, find_weak
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify
-from pairalign.reads.string_graph import WEAK, find_kept, find_transitive, find_weak
 from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 

@@ -10,8 +10,8 @@ from overlapping import find
 from strand_problems import other_strand
 
 from pairalign.cli.main import main
+from pairalign.jobs.overlaps.unitigs import make_unitigs
 from pairalign.reads.overlap_kinds import classify
-from pairalign.reads.unitigs import make_unitigs
 
 BASES, READ, STEP = 2000, 300, 60
 OPTIONS = {"min_overlap": 100, "min_score": 80}

@@ -9,7 +9,7 @@ import pytest
 
 import pairalign
 from pairalign.base import choices
-from pairalign.reads.presets import PRESETS
+from pairalign.jobs.overlaps.presets import PRESETS
 
 VALUES = {
     "identity_of": choices.IDENTITIES,

@@ -25,7 +25,7 @@ from pairalign.engines.cpu.cpu_engine import instruction_sets
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = ROOT / "pairalign/formats/templates"
+TEMPLATES = ROOT / "pairalign/jobs/report/templates"
 IGNORED = (".*", "__pycache__", "*.so", "*.egg-info", "build", "demo", "dist", "cuda_kernels")
 TIMEOUT_SECONDS = 900  # the kernels take their time on a slow machine
 
@@ -158,10 +158,11 @@ def test_wheel_is_for_every_python(wheel: Path) -> None:
         tops = {name.partition("/")[0] for name in names}
         assert tops == {"pairalign", f"pairalign-{version}.dist-info"}
         assert {"pairalign/_native.so", "pairalign/py.typed", "pairalign/cli/main.py"} <= set(names)
-        page = {f"pairalign/formats/templates/{one.name}" for one in TEMPLATES.iterdir()}
+        page = {f"pairalign/jobs/report/templates/{one.name}" for one in TEMPLATES.iterdir()}
         assert page <= set(names)
         assert any(
-            name.endswith("licenses/pairalign/formats/templates/d3.LICENSE.txt") for name in names
+            name.endswith("licenses/pairalign/jobs/report/templates/d3.LICENSE.txt")
+            for name in names
         )
         (notes,) = (name for name in names if name.endswith("/METADATA"))
         metadata = archive.read(notes).decode()

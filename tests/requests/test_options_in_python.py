@@ -71,7 +71,7 @@ MISSING = {
     "plot": "`plot` of a DistanceMatrix",
     "report": "pairalign.jobs.report.report_collector",
     "rename": "GuideTree has no names that are numbers",
-    "unitigs": "pairalign.reads.unitigs",
+    "unitigs": "pairalign.jobs.overlaps.unitigs",
 }
 """Options that Python has no public way to."""
 

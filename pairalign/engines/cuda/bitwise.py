@@ -41,7 +41,7 @@ _PAIR_BYTES = 12  # score and two input indices
 AHEAD = ((1, 3, 2), (1, 2, 1), (1, 1, 1), (2, 1, 1))
 """Scores (match, mismatch, gap) that kernels are compiled ahead for; others need nvcc.
 
-Those of `pairalign.reads.presets` with linear gaps, and the paper's example."""
+Those of `pairalign.jobs.overlaps.presets` with linear gaps, and the paper's example."""
 _AHEAD_LENGTHS = (100, 150, 250, 300)
 
 _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)

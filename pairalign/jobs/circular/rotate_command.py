@@ -7,6 +7,7 @@ import time
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.circular.rotate import rotate_set
 from pairalign.jobs.circular.rotate_request import RotateOptions
 from pairalign.jobs.commands.planning import (
     read_problem,
@@ -15,7 +16,6 @@ from pairalign.jobs.commands.planning import (
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.jobs.run.rotate import rotate_set
 
 _SUFFIXES = {"fasta": (".fasta", ".fa", ".fas", ".fna", ".faa")}
 

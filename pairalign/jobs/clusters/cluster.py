@@ -34,13 +34,15 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_ORDERS
 from pairalign.base.error_types import ScoringError
 from pairalign.base.function_options import takes
-from pairalign.clusters.best_edges import BestEdges
+from pairalign.jobs.clusters.abundances import read_abundances
+from pairalign.jobs.clusters.best_edges import BestEdges
 from pairalign.jobs.clusters.cluster_request import (
     EDGES_IN_PYTHON,
     ClusterArguments,
     ClusterRequest,
 )
 from pairalign.jobs.clusters.cluster_work import ClusterWork
+from pairalign.jobs.clusters.clusters_result import Clusters
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.problem_checks import check_strand
@@ -49,9 +51,7 @@ from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.results import alignments_result
-from pairalign.results.clusters_result import Clusters
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:

@@ -14,25 +14,25 @@ from pairalign.base.console import log, say
 from pairalign.base.declaration import check
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import NETWORK_FORMATS
-from pairalign.formats.cluster_files import write_clusters
 from pairalign.formats.group_files import read_groups
 from pairalign.formats.libraries import array_format
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import suffixes_of
 from pairalign.formats.output import check_writable
+from pairalign.jobs.clusters.abundances import describe_samples, read_abundances
 from pairalign.jobs.clusters.cluster import ClusterJob
+from pairalign.jobs.clusters.cluster_files import write_clusters
 from pairalign.jobs.clusters.cluster_network import write_network
 from pairalign.jobs.clusters.cluster_request import ClusterOptions
 from pairalign.jobs.commands.planning import (
     read_problem,
     with_output,
 )
-from pairalign.jobs.commands.report_option import report_of
 from pairalign.jobs.commands.summary import describe_steps
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.clusters.clusters import Clusters
-from pairalign.formats.report import Table
-from pairalign.jobs.commands.report_option import ReportRequest, finish_report
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
+from pairalign.jobs.report.report_file import Table
+from pairalign.jobs.report.report_option import ReportRequest, finish_report
 
 _MOST_CLUSTERS = 50
 _BINS = 40

@@ -21,7 +21,6 @@ from pairalign.sequences.sets import SequenceSet
 if TYPE_CHECKING:
     from pairalign.formats import Writer
     from pairalign.formats.resumable import Join
-    from pairalign.requests.distance_request import DistanceOptions
 
 _Options = TypeVar("_Options", bound=CommandOptions)
 
@@ -97,7 +96,7 @@ def read_sequences(
     FastaError, AlphabetError
         When a file cannot be read.
     """
-    return inputs.read_sets(ProblemRequest(*_files_of(request), rules or request.reading))
+    return inputs.read_sets(ProblemRequest(*files_of(request), rules or request.reading))
 
 
 def problem_of(
@@ -116,14 +115,6 @@ def problem_of(
     return problem
 
 
-def read_receptors(request: DistanceOptions) -> Problem:
-    """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
-    from pairalign.jobs.distances.receptor_sets import read_receptor_problem
-
-    problem_request = ProblemRequest(*_files_of(request), request.reading)
-    return read_receptor_problem(problem_request, request.v_genes)
-
-
 def read_problem(request: ProblemOptions) -> Problem:
     """Read what is to be aligned; warn once of residues that are scored as others.
 
@@ -135,13 +126,14 @@ def read_problem(request: ProblemOptions) -> Problem:
         There is no such matrix, or costs are out of bounds.
     """
     problem = inputs.read_problem(
-        ProblemRequest(*_files_of(request), request.reading, request.scoring)
+        ProblemRequest(*files_of(request), request.reading, request.scoring)
     )
     _warn_of_replaced(problem)
     return problem
 
 
-def _files_of(request: CommandOptions) -> tuple[str, str | None]:
+def files_of(request: CommandOptions) -> tuple[str, str | None]:
+    """Return the names of ``IN`` and ``IN2``."""
     values = vars(request)
     return values["input"], values.get("input2")
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
+from pairalign.jobs.circular.circular import align_circular
 from pairalign.jobs.distances.measures import Measure, check_alphabet, self_scores
-from pairalign.jobs.run.circular import align_circular
 from pairalign.jobs.run.progress import show_progress
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
@@ -20,7 +20,7 @@ from pairalign.trees.distance_matrix import check_names, check_words, number_of_
 def measure_circular(
     problem: Problem, measure: Measure, *, both_strands: bool, resources: Resources
 ) -> tuple[DistanceMatrix, int]:
-    """Align every pair of a set of circles, see `pairalign.jobs.run.circular`.
+    """Align every pair of a set of circles, see `pairalign.jobs.circular.circular`.
 
     The query of a pair is the sequence that runs along the rows of their matrix
     (docs/conventions.md), so distances do not depend on the order of the input.

@@ -11,9 +11,11 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import AlphabetError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.engines import Engine
+from pairalign.jobs.commands.planning import files_of
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
 from pairalign.jobs.stages.receptor_engine import ReceptorEngine
+from pairalign.requests.distance_request import DistanceOptions
 from pairalign.scoring.scoring import make_scoring
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.airr import are_of_airr
@@ -83,6 +85,12 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
         wanted, sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
     )
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
+
+
+def read_receptor_files(request: DistanceOptions) -> Problem:
+    """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
+    wanted = ProblemRequest(*files_of(request), request.reading)
+    return read_receptor_problem(wanted, request.v_genes)
 
 
 def _loops_of(genes: GivenGenes) -> Loops:

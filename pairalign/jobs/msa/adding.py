@@ -13,11 +13,11 @@ from pairalign.engines.posterior_engines import check_device
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
+from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.resources import Resources
-from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 

@@ -17,6 +17,7 @@ from pairalign.base.error_types import CapacityError, FastaError, NoSequencesErr
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
+from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import align_family
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.inputs import (
@@ -29,7 +30,6 @@ from pairalign.jobs.run.inputs import (
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.resources import Resources
-from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")

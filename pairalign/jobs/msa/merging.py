@@ -25,8 +25,8 @@ import numpy.typing as npt
 from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
-from pairalign.formats.aligned_fasta import read_alignment
 from pairalign.formats.step_results import Arrays, KeptResults
+from pairalign.jobs.msa.aligned_fasta import read_alignment
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
     family_tree,
@@ -45,11 +45,11 @@ from pairalign.jobs.msa.grouping import (
 )
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.outliers import MOST_EVALUE, log_evalues
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
-from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.record_cleanup import join_files
 from pairalign.sequences.sequence_records import Records

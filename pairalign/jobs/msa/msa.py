@@ -14,13 +14,13 @@ from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.msa_request import MsaArguments, MsaOptions
+from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
 from pairalign.jobs.run.progress import Progress
 from pairalign.requests.resources import Resources
-from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_reading import read_newick

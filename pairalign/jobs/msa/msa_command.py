@@ -12,11 +12,9 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
-from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import with_output
-from pairalign.jobs.commands.report_option import report_of
 from pairalign.jobs.commands.resumed_steps import kept_results
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.adding import add_sequences, read_addition
@@ -29,9 +27,11 @@ from pairalign.jobs.msa.msa_families import (
     homologs_of,
     run_families,
 )
+from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
+from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.sequences.sets import SequenceSet

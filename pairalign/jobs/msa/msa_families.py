@@ -18,13 +18,13 @@ from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
-from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
 from pairalign.jobs.msa.homolog_search import find_homologs
+from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files

@@ -34,8 +34,8 @@ from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
-from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.step_results import KeptResults
+from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
 from pairalign.jobs.msa.elsewhere import find_elsewhere
@@ -43,13 +43,13 @@ from pairalign.jobs.msa.family_tree import family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
-from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_pruning import first_leaves

@@ -15,11 +15,11 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
+from pairalign.jobs.overlaps.presets import PRESETS, Preset
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align_all import align
 from pairalign.reads.overlap_kinds import overhangs
-from pairalign.reads.presets import PRESETS, Preset
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 

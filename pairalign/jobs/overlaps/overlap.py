@@ -1,7 +1,7 @@
 """Overlaps of reads: every pair on both strands, scored first, aligned where that is worth it.
 
 The second of pairalign's three jobs: what an assembler needs of its reads. Which scoring and which
-thresholds suit which reads is in `pairalign.reads.presets`, how two reads can overlap in
+thresholds suit which reads is in `pairalign.jobs.overlaps.presets`, how two reads can overlap in
 `pairalign.reads.overlap_kinds`, and how pairs are scored first in `pairalign.jobs.overlaps.stages`.
 """
 
@@ -23,6 +23,7 @@ from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
 from pairalign.jobs.overlaps.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.jobs.overlaps.overlap_table import Overlaps
+from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.seeded_candidates import (
     MAPPY,
     SEEDS,
@@ -42,7 +43,6 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.overlap_kinds import classify
-from pairalign.reads.presets import Preset
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions
 from pairalign.results.alignments_result import Alignments

@@ -28,7 +28,6 @@ from pairalign.jobs.commands.planning import (
     result_seconds,
     with_output,
 )
-from pairalign.jobs.commands.report_option import ReportRequest, finish_report, report_of
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
@@ -36,6 +35,7 @@ from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
+from pairalign.jobs.report.report_option import ReportRequest, finish_report, report_of
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest

@@ -13,12 +13,11 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import check
-from pairalign.formats.gfa import write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
-from pairalign.jobs.commands.report_option import make_collector
+from pairalign.jobs.overlaps.advice import AssemblyAdvice
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions
-from pairalign.reads.advice import AssemblyAdvice
+from pairalign.jobs.report.report_option import make_collector
 from pairalign.reads.overlap_kinds import classify, classify_and_count
 from pairalign.reads.overlap_passes import mark_indices
 
@@ -98,7 +97,7 @@ class OverlapWatcher:
 
     def reduce(self, results: Iterable[Alignments]) -> Iterator[Alignments]:
         """Return what is left of all overlaps; `kept` is known then."""
-        from pairalign.reads.string_graph import Reduction
+        from pairalign.jobs.overlaps.string_graph import Reduction
 
         rules = self._asked
         overlaps, _, self.kept = Reduction(
@@ -109,7 +108,7 @@ class OverlapWatcher:
 
     def write_unitigs(self, results: Iterable[Alignments], path: str) -> npt.NDArray[np.int64]:
         """Write the unitigs of what is left; return how many overlaps of each kind that is."""
-        from pairalign.reads.unitigs import make_unitigs
+        from pairalign.jobs.overlaps.unitigs import make_unitigs, write_unitigs
 
         (overlaps,) = self.reduce(results)
         kinds, counts = classify_and_count(overlaps, self._overhang)

@@ -10,9 +10,9 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.overlap_request import OverlapRequest
+from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.inputs import as_scoring
-from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import check_any
 from pairalign.sequences.alphabets import DNA

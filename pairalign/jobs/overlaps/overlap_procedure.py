@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, ClassVar
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters
+from pairalign.jobs.overlaps.exact_runs import (
+    RunFilter,
+    count_hits,
+    estimate_hits,
+    shared_by_chance,
+    words_of,
+)
 from pairalign.jobs.overlaps.stages import OverlapThresholds, SharedFilter, StagedEngine
 from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.slabs import result_bytes
@@ -20,13 +27,6 @@ from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import Window, join_windows
 from pairalign.reads.candidates import Candidates, CandidateStrands
-from pairalign.reads.exact_runs import (
-    RunFilter,
-    count_hits,
-    estimate_hits,
-    shared_by_chance,
-    words_of,
-)
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.base.declaration import Rule, again, choice, flag, group, option, request, value_of
 from pairalign.base.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
-from pairalign.reads.presets import AUTO, PRESETS
+from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
@@ -60,9 +60,9 @@ class PresetOptions(CommandOptions):
     preset: str = choice(
         (AUTO, *PRESETS),
         "scoring and thresholds for a kind of reads; auto (default) looks at a sample",
-        about="scoring and thresholds, see `pairalign.reads.presets.PRESETS`; ``auto`` decides by "
-        "a sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the "
-        "least overlap to their lengths",
+        about="scoring and thresholds, see `pairalign.jobs.overlaps.presets.PRESETS`; ``auto`` "
+        "decides by a sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and "
+        "scales the least overlap to their lengths",
         group=SCORING,
     )
     scoring: ScoringRequest = group(

@@ -14,12 +14,12 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Content, Shown
+from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
+from pairalign.jobs.overlaps.string_graph import Reduction
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail
-from pairalign.reads.presets import Preset
-from pairalign.reads.string_graph import Reduction
 from pairalign.results.alignment_result import Alignment
 from pairalign.results.alignments_result import Alignments
 from pairalign.results.tabular import Tabular
@@ -112,18 +112,18 @@ class Overlaps(Tabular):
         ----------
         contained : bool
             Remove reads that are contained in others, and their overlaps, see
-            `pairalign.reads.string_graph.find_kept`. Files and graphs then lack them.
+            `pairalign.jobs.overlaps.string_graph.find_kept`. Files and graphs then lack them.
         transitive : bool
             Then remove dovetails that two others make superfluous, see
-            `pairalign.reads.string_graph.find_transitive`.
+            `pairalign.jobs.overlaps.string_graph.find_transitive`.
         tolerance : int, optional
             Residues by which the lengths of those may differ; default: the preset's `max_overhang`.
         weak : bool
             First remove overlaps that are little alike, as far as others cover reads deep enough,
-            see `pairalign.reads.string_graph.find_weak`.
+            see `pairalign.jobs.overlaps.string_graph.find_weak`.
         mutual : {"keep", "drop", "one"}
             Then what to do where reads are contained in each other, see
-            `pairalign.reads.string_graph.find_representatives`.
+            `pairalign.jobs.overlaps.string_graph.find_representatives`.
 
         Returns
         -------

@@ -31,9 +31,9 @@ from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
 from pairalign.jobs.overlaps.overlap_request import OverlapRequest
+from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.candidates import Candidates, Seeds
-from pairalign.reads.presets import Preset
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 

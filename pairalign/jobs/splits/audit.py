@@ -20,7 +20,6 @@ from pairalign.base.spelling import spelled
 from pairalign.clusters.clusters import Clusters
 from pairalign.clusters.splits.given_groups import memberships_of, promise_of
 from pairalign.clusters.splits.groups import Groups, make_groups
-from pairalign.clusters.splits.leakage import Leakage
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.jobs.run.function_call import Call
@@ -29,6 +28,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.audit_request import AuditArguments, AuditRequest
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.leakage import Leakage
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList

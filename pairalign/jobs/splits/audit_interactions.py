@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.formats.interaction_tables import read_interaction_folds
 from pairalign.jobs.splits.edges import evalues_of, find_pairs
+from pairalign.jobs.splits.interaction_tables import read_interaction_folds
 from pairalign.jobs.splits.split_interactions import InteractingSet
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.requests.resources import Resources

@@ -12,8 +12,15 @@ from pairalign.base.console import log
 from pairalign.base.declaration import changed, check, make
 from pairalign.base.error_types import UsageError
 from pairalign.base.option_parser import add_options
-from pairalign.clusters.splits.interaction_split import InteractionSplit
-from pairalign.formats.interaction_tables import (
+from pairalign.formats.output import check_writable
+from pairalign.jobs.commands.planning import read_problem
+from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
+from pairalign.jobs.splits.audit_request import AuditOptions
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.interaction_split import InteractionSplit
+from pairalign.jobs.splits.interaction_tables import (
     InteractionTable,
     interaction_places,
     read_interactions,
@@ -22,13 +29,6 @@ from pairalign.formats.interaction_tables import (
     write_members,
     write_removed_interactions,
 )
-from pairalign.formats.output import check_writable
-from pairalign.jobs.commands.planning import read_problem
-from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
-from pairalign.jobs.run.inputs import check_scoring
-from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
-from pairalign.jobs.splits.audit_request import AuditOptions
-from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_request import SecondSetOptions
 from pairalign.jobs.splits.split_interactions import InteractingSet, run_interaction_split
 from pairalign.jobs.splits.split_request import SplitOptions

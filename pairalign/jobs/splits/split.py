@@ -25,25 +25,25 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
-from pairalign.clusters.splits.labels import as_priorities, as_values
-from pairalign.clusters.splits.leakage import Leakage
-from pairalign.clusters.splits.network import Network, least_removed
-from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
-from pairalign.clusters.splits.separators import Sizes
-from pairalign.formats.interaction_tables import AnyInteractions, read_interactions
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.interaction_tables import AnyInteractions, read_interactions
+from pairalign.jobs.splits.labels import as_priorities, as_values
+from pairalign.jobs.splits.leakage import Leakage
+from pairalign.jobs.splits.network import Network, least_removed
+from pairalign.jobs.splits.packing import FoldLimits, Folds, find_too_large, pack
+from pairalign.jobs.splits.separators import Sizes
 from pairalign.jobs.splits.split_interactions import (
     InteractingSet,
     given_sets,
     run_interaction_split,
 )
 from pairalign.jobs.splits.split_request import SplitArguments, SplitRequest
+from pairalign.jobs.splits.splits_result import InteractionSplit, Split
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
-from pairalign.results.splits_result import InteractionSplit, Split
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,25 +7,25 @@ import time
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.console import log, say
-from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
-from pairalign.formats.folds import fold_places, write_fold_files
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
-from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.commands.planning import (
     read_problem,
     with_output,
 )
-from pairalign.jobs.commands.report_option import report_of
 from pairalign.jobs.commands.summary import describe_steps
 from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.splits.fold_files import fold_places, write_fold_files
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import run_split_interactions
+from pairalign.jobs.splits.labels import as_priorities, read_values
 from pairalign.jobs.splits.split import Known, run_split
+from pairalign.jobs.splits.split_files import write_removed, write_split
 from pairalign.jobs.splits.split_request import SplitOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs

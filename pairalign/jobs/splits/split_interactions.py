@@ -22,20 +22,20 @@ from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import refuse_unknown
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import NameFinder
-from pairalign.clusters.splits.interaction_folds import Interactions, Shares, place_clusters
-from pairalign.clusters.splits.interaction_split import Side
-from pairalign.clusters.splits.network import Network
-from pairalign.clusters.splits.separators import Sizes, find_separator
 from pairalign.formats.group_files import read_named_groups
-from pairalign.formats.interaction_tables import InteractionTable
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_problem
 from pairalign.jobs.splits.audit_request import AuditRequest
 from pairalign.jobs.splits.edges import evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.interaction_folds import Interactions, Shares, place_clusters
+from pairalign.jobs.splits.interaction_split import Side
+from pairalign.jobs.splits.interaction_tables import InteractionTable
 from pairalign.jobs.splits.interactions_request import SecondSetOptions, SideRequest
+from pairalign.jobs.splits.network import Network
+from pairalign.jobs.splits.separators import Sizes, find_separator
 from pairalign.jobs.splits.split_request import SplitRequest
+from pairalign.jobs.splits.splits_result import InteractionSplit
 from pairalign.requests.resources import Resources
-from pairalign.results.splits_result import InteractionSplit
 from pairalign.sequences.sets import SequenceSet
 
 _NOWHERE = -1

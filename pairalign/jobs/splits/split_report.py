@@ -6,9 +6,9 @@ import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.clusters.splits.result import Split
-from pairalign.formats.report import Table
-from pairalign.jobs.commands.report_option import ReportRequest, finish_report
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
+from pairalign.jobs.report.report_file import Table
+from pairalign.jobs.report.report_option import ReportRequest, finish_report
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList
 from pairalign.requests.resources import Resources

@@ -9,7 +9,7 @@ from typing import Protocol
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.notebooks import html_table
 from pairalign.formats.names import check_ending
-from pairalign.formats.splits import write_rows
+from pairalign.jobs.splits.split_files import write_rows
 
 
 class _Rows(Protocol):

@@ -19,8 +19,6 @@ from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
 from pairalign.formats import open_writer
-from pairalign.formats.file_pairs import read_recorded_pairs
-from pairalign.formats.interleave import Interleaver
 from pairalign.formats.merge import merge_files
 from pairalign.formats.output import (
     Output,
@@ -42,14 +40,16 @@ from pairalign.jobs.run.destination import Destination, OutputRequest, output_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.jobs.run.new_hits import AddedHitsJob, KnownHits, can_add_hits
-from pairalign.jobs.run.new_pairs import align_added
 from pairalign.jobs.run.part_place import check_parts_ending, without_option
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
 from pairalign.jobs.run.table import Table, content_of, table_of
+from pairalign.jobs.update.file_pairs import read_recorded_pairs
+from pairalign.jobs.update.interleave import Interleaver
+from pairalign.jobs.update.new_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.jobs.update.new_pairs import align_added
 from pairalign.jobs.update.update_request import UpdateOptions
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions

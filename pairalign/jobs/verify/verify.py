@@ -24,12 +24,12 @@ from pairalign.alignments.alignment_records import (
     describe_fault,
 )
 from pairalign.alignments.tie_counts import TieCounter
-from pairalign.alignments.verify_report import format_findings
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.verify.verify_report import format_findings
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.resources import Resources

@@ -6,6 +6,7 @@ import os
 
 from pairalign.alignments import posteriors
 from pairalign.alignments.posteriors import ONE
+from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.base.notebooks import html_table
 from pairalign.results.base_result import Result
 
@@ -26,9 +27,20 @@ class SparsePosteriors(Result, posteriors.SparsePosteriors):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        from pairalign.formats.result_files import write_posteriors
+        from pairalign.formats.names import choose_format
+        from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 
-        write_posteriors(self, path, format)
+        if self.sequences is None:
+            raise ValueError("posteriors without their sequences cannot be written")
+        chosen = choose_format(path, format, POSTERIOR_SUFFIXES, "posteriors")
+        check_format(chosen, os.fspath(path))
+        writer = open_posteriors(path, chosen, self.sequences, self.threshold)
+        try:
+            writer.write(self)
+            writer.close()
+        except BaseException:
+            writer.abort()
+            raise
 
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""

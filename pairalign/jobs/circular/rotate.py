@@ -9,12 +9,12 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import FastaError
 from pairalign.base.function_options import takes
-from pairalign.jobs.run.circular import Strands, check_circular
+from pairalign.jobs.circular.circular import Strands, check_circular
+from pairalign.jobs.circular.rotations import align_list, free_target_ends, rotated
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
@@ -66,8 +66,8 @@ def rotate(
     Notes
     -----
     The first 5,000 residues from that start are aligned with each other sequence twice in a row,
-    whose ends are free (`pairalign.jobs.run.circular`); the sequence then begins with the residue
-    opposite the first one.
+    whose ends are free (`pairalign.jobs.circular.circular`); the sequence then begins with the
+    residue opposite the first one.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.libraries import array_format, biom_table
 from pairalign.formats.output import Path, open_table
-from pairalign.formats.uc_paths import write_uc_paths
-from pairalign.sequences.abundances import name_size, sample_of
+from pairalign.jobs.clusters.abundances import name_size, sample_of
+from pairalign.jobs.clusters.uc_paths import write_uc_paths
 
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
@@ -77,9 +77,9 @@ def write_clusters(
     ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it,
     names without quotes around them: how often sequences of the sample were seen, by ``;size=``,
     else how many there are. Samples are
-    those of `pairalign.sequences.abundances.sample_of`; names end before the first ``;``, unless
-    two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a constant;
-    ``biom2`` as BIOM 2.1, HDF5, by biom-format.
+    those of `pairalign.jobs.clusters.abundances.sample_of`; names end before the first ``;``,
+    unless two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a
+    constant; ``biom2`` as BIOM 2.1, HDF5, by biom-format.
     """
     chosen = array_format(path, format, CLUSTER_SUFFIXES, "clusters")
     counts = clusters.cluster_abundances if sizein else clusters.sizes

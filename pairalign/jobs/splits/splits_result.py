@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import html_table
-from pairalign.clusters.splits import interaction_split, result
-from pairalign.clusters.splits.interaction_split import FOLD
+from pairalign.clusters.splits import result
+from pairalign.jobs.splits import interaction_split
+from pairalign.jobs.splits.interaction_split import FOLD
 from pairalign.results.base_result import Result
 
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ class Split(Result, result.Split):
         FormatError, OutputError
             The name has another ending, or the disk is full.
         """
-        from pairalign.formats.result_files import write_folds
+        from pairalign.formats.names import check_ending
+        from pairalign.jobs.splits.split_files import write_split
 
-        write_folds(self, path)
+        check_ending(path, TABLE_ENDINGS, "folds are written as a table")
+        write_split(path, self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Convert to a ``pandas.DataFrame``, a row a sequence, in the order of the input.
@@ -81,9 +85,11 @@ class InteractionSplit(Result, interaction_split.InteractionSplit):
         FormatError, OutputError
             The name has another ending, or the disk is full.
         """
-        from pairalign.formats.result_files import write_interaction_folds
+        from pairalign.formats.names import check_ending
+        from pairalign.jobs.splits.interaction_tables import write_interactions
 
-        write_interaction_folds(self, path)
+        check_ending(path, TABLE_ENDINGS, "interactions are written as a table")
+        write_interactions(path, self)
 
     def _repr_html_(self) -> str:
         """Show the folds as a table, for notebooks."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.error_types import cut_name
-from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import MOST_PADDED
+from pairalign.jobs.msa.marks import confidence_marks, residue_marks
 
 _WIDTH = 80
 

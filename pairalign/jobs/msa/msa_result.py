@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments import multiple
 from pairalign.alignments.multiple import GAP
 from pairalign.base.biopython import check_biopython
+from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.error_types import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.results.base_result import Result
@@ -48,9 +49,14 @@ class MultipleAlignment(Result, multiple.MultipleAlignment):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        from pairalign.formats.result_files import write_multiple
+        from pairalign.formats.names import choose_format
+        from pairalign.formats.output import open_output
+        from pairalign.jobs.msa.msa_files import check_msa_names, write_alignment
 
-        write_multiple(self, path, format, order)
+        chosen = choose_format(path, format, MSA_SUFFIXES, "multiple alignments")
+        check_msa_names(self.sequences, chosen)
+        with open_output(path) as output:
+            write_alignment(output, chosen, self, order)
 
     def _repr_html_(self) -> str:
         """Show the left of the first rows, for notebooks."""

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.reads.string_graph import Edges, make_edges
+from pairalign.formats.output import Output
+from pairalign.jobs.overlaps.string_graph import Edges, make_edges
 from pairalign.sequences.sets import SequenceSet
 
 _COMPLEMENT = bytes.maketrans(b"ACGTUacgtuRYKMBVDHrykmbvdh", b"TGCAAtgcaaYRMKVBHDyrmkvbhd")
@@ -27,7 +28,7 @@ class Unitig:
     Attributes
     ----------
     vertices : list of int
-        See `pairalign.reads.string_graph.Edges`.
+        See `pairalign.jobs.overlaps.string_graph.Edges`.
     added : list of int
         Residues that each adds to those before it; the first of a circle to the last.
     """
@@ -138,3 +139,27 @@ def _links(
             overlap = int(reads.lengths[head >> 1]) - length
             links.append((*ends[tail], *begins[head], overlap))
     return links
+
+
+def write_unitigs(output: Output, graph: UnitigGraph, reads: SequenceSet) -> None:
+    """Write unitigs as GFA 1, named as miniasm does: ``utg000001c`` is a circle, ``l`` is not one.
+
+    ``rc:i:`` says how many reads a segment is made of. Closes the output.
+
+    Raises
+    ------
+    OutputError
+    """
+    names = [
+        f"utg{number:06}{'c' if unitig.is_circle else 'l'}"
+        for number, unitig in enumerate(graph.unitigs, 1)
+    ]
+    output.write(b"H\tVN:Z:1.0\n")
+    for name, unitig in zip(names, graph.unitigs, strict=True):
+        residues = unitig.spell(reads)
+        tags = f"LN:i:{len(residues)}\trc:i:{len(unitig.vertices)}"
+        output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), residues, tags.encode()))
+    for first, turned, second, second_turned, overlap in graph.links:
+        ends = f"{names[first]}\t{'+-'[turned]}\t{names[second]}\t{'+-'[second_turned]}"
+        output.write(f"L\t{ends}\t{overlap}M\n".encode())
+    output.close()

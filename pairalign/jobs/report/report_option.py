@@ -17,8 +17,8 @@ from pairalign.requests.resources import Resources
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
     from pairalign.alignments.problem import Problem
-    from pairalign.formats.report import Table
     from pairalign.jobs.report.report_collector import Realign, ReportCollector
+    from pairalign.jobs.report.report_file import Table
     from pairalign.pairs.lists import PairList
     from pairalign.statistics.significance import Significance
     from pairalign.trees.distance_matrix import DistanceMatrix
@@ -75,7 +75,7 @@ def report_of(options: Any, *inputs: str | None) -> ReportRequest | None:
     """
     if options.report is None:
         return None
-    from pairalign.formats.report import check_jinja
+    from pairalign.jobs.report.report_file import check_jinja
 
     check_jinja()
     check_writable(options.report)
@@ -130,8 +130,8 @@ def finish_report(
     reads : dict of lists, optional
         See `pairalign.jobs.report.page.page_data`.
     """
-    from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
+    from pairalign.jobs.report.report_file import Report, write_report
 
     names = " and ".join("standard input" if path == "-" else path for path in request.files)
     heat_map = collector.heat_map()

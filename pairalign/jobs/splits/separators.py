@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.base.native import library
-from pairalign.clusters.splits.network import Network
+from pairalign.jobs.splits.network import Network
 
 _LOOKS = 200_000
 """Ends of edges that are looked at for one cut, about: some hundredths of a second."""

@@ -17,7 +17,7 @@ from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import RANKS
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.new_pairs import align_added
+from pairalign.jobs.update.new_pairs import align_added
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
    target is a part of that, so none scores more.
 2. The query is aligned, in mode global, with the target rotated to begin where that alignment
    begins or, if that scores more, to end where it ends. If both score less than 1., rotations that
-   may score more are searched (`pairalign.jobs.run.rotations`).
+   may score more are searched (`pairalign.jobs.circular.rotations`).
 3. Both are rotated to the middle of the longest run of matches of that alignment, and aligned
    once more: no gap is cut in two where the query happens to begin, so where the files begin does
    not matter.
@@ -27,8 +27,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError
+from pairalign.jobs.circular.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.jobs.run.problem_checks import check_strand
-from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources

@@ -9,11 +9,11 @@ import numpy as np
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
 from pairalign.base.choices import MSA_WITH_CONFIDENCE, TABLES
-from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import padded_width
-from pairalign.formats.msa_html import html_lines
 from pairalign.formats.name_rules import CLUSTAL, FASTA, STOCKHOLM
 from pairalign.formats.output import CsvOutput, Output
+from pairalign.jobs.msa.marks import confidence_marks, residue_marks
+from pairalign.jobs.msa.msa_html import html_lines
 from pairalign.sequences.sets import SequenceSet
 
 _FASTA_WIDTH = 60

@@ -49,7 +49,7 @@ class Clusters(Result, clusters.Clusters):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        from pairalign.formats.cluster_files import write_clusters
+        from pairalign.jobs.clusters.cluster_files import write_clusters
 
         write_clusters(path, self, format, sizein=sizein, sizeout=sizeout)
 
@@ -66,6 +66,6 @@ class Clusters(Result, clusters.Clusters):
         MissingPackageError
             matplotlib is not installed.
         """
-        from pairalign.clusters.cluster_drawing import draw_sizes
+        from pairalign.jobs.clusters.cluster_drawing import draw_sizes
 
         return draw_sizes(self.sizes, self.linkage)

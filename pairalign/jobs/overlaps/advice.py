@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.spelling import spelled
+from pairalign.jobs.overlaps.string_graph import find_mutual
 from pairalign.reads.overlap_kinds import overhangs
-from pairalign.reads.string_graph import find_mutual
 from pairalign.sequences.sets import SequenceSet
 
 SPANS = (2000, 1000, 500, 200, 100)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pairalign.base.error_types import SplitError
-from pairalign.clusters.splits.network import Network
-from pairalign.clusters.splits.separators import Counts, Sizes, find_separator
+from pairalign.jobs.splits.network import Network
+from pairalign.jobs.splits.separators import Counts, Sizes, find_separator
 
 _NOWHERE = -1
 
