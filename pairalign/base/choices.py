@@ -99,13 +99,11 @@ REGISTRY: Mapping[str, Format] = {
         "pairs", "stockholm.StockholmWriter", "readers.block_reader.StockholmReader"
     ),
     "maf": Format("pairs", "maf.MafWriter", "readers.block_reader.MafReader"),
-    "tc_lib": Format("pairs", "tc_lib.TcLibWriter", "readers.block_reader.TcLibReader"),
-    "gfa": Format("overlaps", "gfa.GfaWriter", "readers.graph_reader.GfaReader"),
-    "graphml": Format(
-        "pairs network", "networks.GraphmlWriter", "readers.graph_reader.NetworkReader"
-    ),
+    "tc_lib": Format("pairs", "tc_lib.TcLibWriter"),
+    "gfa": Format("overlaps", "gfa.GfaWriter", "readers.gfa_reader.GfaReader"),
+    "graphml": Format("pairs network", "networks.GraphmlWriter"),
     "gexf": Format("pairs network", "networks.GexfWriter"),
-    "abc": Format("pairs network", "networks.AbcWriter", "readers.graph_reader.AbcReader"),
+    "abc": Format("pairs network", "networks.AbcWriter", "readers.line_reader.AbcReader"),
     "edges": Format("pairs network", "networks.EdgesWriter"),
     "npz": Format("pairs network", "matrix_csr.MatrixWriter"),
 }

@@ -81,8 +81,6 @@ FILES: dict[str, str | bytes] = {
     "three.phy": "3\na\nb 1\nc 2 3\n",
     "colon.phy": "3\na:b\nb 1\nc 2 3\n",
     "two.phy": "2\na\nb 1\n",
-    "cut.graphml": "<graphml",
-    "targetless.graphml": "<graphml xmlns='x'><graph><edge source='a'/></graph></graphml>",
     "empty.tsv": "",
     "binary.fa": bytes(range(256)),
     "cut.gz": gzip.compress(GOOD.encode() * 99)[:-20],

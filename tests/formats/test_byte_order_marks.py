@@ -1,8 +1,8 @@
 """A byte order mark, which Windows puts before a text, is skipped wherever text is read."""
 
 import pytest
+from verifying import READ_AS
 
-from pairalign.base.choices import FORMAT_NAMES
 from pairalign.cli.main import main
 from pairalign.formats.distances import read_distances
 from pairalign.formats.group_files import read_groups
@@ -50,10 +50,7 @@ def test_a_byte_order_mark_is_skipped(name, tmp_path):
     assert read(str(path)) == expected
 
 
-ALIGNMENTS = list(FORMAT_NAMES)
-
-
-@pytest.mark.parametrize("format", [one for one in ALIGNMENTS if one not in ("edges", "npz")])
+@pytest.mark.parametrize("format", READ_AS)
 def test_a_mark_before_alignments(format, tmp_path, monkeypatch):
     """Of each text that `verify` reads; a name may begin with one, too."""
     monkeypatch.chdir(tmp_path)
@@ -66,7 +63,6 @@ def test_a_mark_before_alignments(format, tmp_path, monkeypatch):
     text = (tmp_path / f"o.{format}").read_bytes()
     if format != "parquet":
         (tmp_path / f"o.{format}").write_bytes(MARK + text)
-    read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
-    checked = ["verify", f"o.{format}", *given, "--from", read_as, "--mode", "global", "-q"]
+    checked = ["verify", f"o.{format}", *given, "--from", READ_AS[format], "--mode", "global", "-q"]
     assert main([*checked, "-o", "v.tsv"]) == 0
     assert (tmp_path / "v.tsv").read_text().count("\tok\t") == 1

@@ -4,8 +4,9 @@ import re
 
 import pytest
 from mutants import check_mutants
+from verifying import READ_AS
 
-from pairalign.base.choices import FORMAT_NAMES, READER_NAMES
+from pairalign.base.choices import READER_NAMES
 from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError
 from pairalign.formats.distances import read_distances
@@ -24,7 +25,6 @@ KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
 >c label=y
 KVLWCGGHYTRRSTPQEELKNHCWVA
 """
-ALIGNMENTS = list(FORMAT_NAMES)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def verify(format, sets, mode):
 
 
 # What a mode adds to reading is the same in all formats.
-OF_MODES = [(one, "local") for one in ALIGNMENTS if one not in ("edges", "npz")]
+OF_MODES = [(one, "local") for one in READ_AS]
 OF_MODES += [(one, "global") for one in ("paf", "tsv", "sam", "a3m", "srspair")]
 
 
@@ -70,8 +70,7 @@ def test_alignments(folder, format, mode):
     given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
     data = made(folder, "align", *given, "--format", format, "--mode", mode)
     sets = [read_fasta(name) for name in given] + [None] * (2 - len(given))
-    read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
-    check_mutants(data, verify(read_as, sets, mode))
+    check_mutants(data, verify(READ_AS[format], sets, mode))
 
 
 def test_graphs_of_overlaps(folder):

@@ -9,6 +9,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
+from verifying import READ_AS
 
 from pairalign.base.choices import FORMAT_NAMES
 from pairalign.base.texts import lines_of, quoted, unquoted, words_of
@@ -209,9 +210,8 @@ def test_what_is_written_is_read(folder, format):
     given = inputs(folder, format, names)
     out = f"o.{format}"
     assert align(*given, "-o", out, "--format", format, "--mode", "local", "--gap-open", "12") == 0
-    if format not in ("edges", "npz"):
-        read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
-        arguments = [out, *given, "--from", read_as, "--gap-open", "12", "-o", "v.tsv"]
+    if format in READ_AS:
+        arguments = [out, *given, "--from", READ_AS[format], "--gap-open", "12", "-o", "v.tsv"]
         assert main(["verify", *arguments, "--mode", "local", "--quiet"]) == 0
         told = pd.read_csv("v.tsv", sep="\t", dtype=str, keep_default_na=False)
         pairs = len(names) - 1 if format == "a3m" else len(names) * (len(names) - 1) // 2

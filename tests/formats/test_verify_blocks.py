@@ -3,8 +3,6 @@
 import pytest
 from verifying import align, verify
 
-from pairalign.cli.main import main
-
 QUERY = ">a the query\nMKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW\n"
 TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
 
@@ -60,7 +58,6 @@ def test_maf(folder, old, new, verdict):
     [
         ("maf", "a score=1\n\na score=2\ns\n"),
         ("stockholm", "# STOCKHOLM 1.0\n//\n# STOCKHOLM 1.0\n#=GF SC 1\n//\n"),
-        ("tc_lib", "! TC_LIB_FORMAT_01\n1\na 3 MKV\n#\n#\n1 1 1\n! SEQ_1_TO_N\n"),
     ],
 )
 def test_blocks_of_nothing(folder, name, text):
@@ -121,57 +118,3 @@ def test_stockholm(folder, old, new, verdict):
 )
 def test_a3m(folder, old, new, verdict):
     check(folder, "a3m", old, new, verdict)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("#1 2", "#2 2", "query_span"),
-        ("#1 2", "#1 3", "target"),
-        ("#1 2", "#1", "truncated"),
-        ("2 1 95\n", "1 1 95\n", "pident_aligned"),
-        ("2 1 95\n", "3 1 95\n", "cigar"),
-        ("3 2 95\n", "3 1 95\n", "cigar"),
-        ("3 2 95\n", "4 2 95\n", "cigar"),
-        ("3 2 95\n", "3 2\n", "truncated"),
-        ("3 2 95\n", "3 x 95\n", "truncated"),
-        ("3 2 95\n", "3 2 93\n", "pident_aligned"),
-        ("43 42 95\n", "44 43 95\n", "target_span"),
-    ],
-)
-def test_tc_lib(folder, old, new, verdict):
-    (folder / "q.fa").write_text(QUERY + TARGET)
-    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
-    text = (folder / "a.tc_lib").read_text()
-    assert text.count(f"\n{old}") == 1
-    (folder / "x.tc_lib").write_text(text.replace(f"\n{old}", f"\n{new}"))
-    assert [row["verdict"] for row in verify("a.tc_lib", "q.fa")] == ["ok"]
-    (row,) = verify("x.tc_lib", "q.fa", code=1)
-    assert verdict in row["verdict"].split(",")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("\n2\n", "\n3\n", "says 3 sequences and lists 2"),
-        ("a 47 ", "a 46 ", "line 3: expected a name, a length and as many residues"),
-        ("a 47 M", "a 47 V", "line 3: the sequences have no 'a' of these residues"),
-        ("a 47 ", "c 47 ", "line 3: the sequences have no 'c'"),
-    ],
-)
-def test_list_of_a_library(folder, capfd, old, new, message):
-    (folder / "q.fa").write_text(QUERY + TARGET)
-    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
-    text = (folder / "a.tc_lib").read_text()
-    assert text.count(old) == 1
-    (folder / "x.tc_lib").write_text(text.replace(old, new))
-    assert main(["verify", "x.tc_lib", "q.fa", "-o", "found.tsv"]) == 1
-    assert message in capfd.readouterr().err
-
-
-def test_weights_of_another_kind(folder):
-    (folder / "q.fa").write_text(QUERY + TARGET)
-    align("q.fa", "-o", "a.tc_lib", "--mode", "local")
-    text = (folder / "a.tc_lib").read_text().replace("3 2 95", "3 2 801")
-    (folder / "x.tc_lib").write_text(text)
-    assert verify("x.tc_lib", "q.fa", "--ignore-scores")[0]["verdict"] == "ok"

@@ -53,7 +53,6 @@ CATALOGUE = {
     "maf": ("q.fa t.fa", (), r"[as] ", (r"a doubled", r"score=203 (empty|doubled|star|letter 0)")),
     "stockholm": ("q.fa t.fa", (), r"[ab]/|#=GF SC", (r"#=GF .*", r"SC .*")),
     "a3m": ("q.fa t.fa", (), r">|[-A-Z]", HEADER),
-    "tc_lib": ("s.fa", (), r"#|[1-5] |a |b ", (r"2 doubled",)),
     "abc": ("s.fa", (), r"a", (r"a exchanged", r"0\.906977 (cut|number .*)")),
 }
 

@@ -40,8 +40,6 @@ NOT_CHECKED = {
     "srspair": re.compile(r"^# (Matrix|Gap_penalty|Extend_penalty|Aligned_sequences)[^\n]*@", re.M),
     "stockholm": re.compile(r"^#=GS[^\n]*@", re.MULTILINE),
     "maf": re.compile(r"^##maf[^\n]*@", re.MULTILINE),
-    "graphml": re.compile(r"^(<\?xml|<edge |<graphml)[^\n]*@", re.MULTILINE),
-    "gexf": re.compile(r"^(<\?xml|<edge |<gexf|<attribute)[^\n]*@", re.MULTILINE),
     "abc": re.compile(r"^\w+\t\w+\t@", re.MULTILINE),
 }
 """Of formats without names of columns, the places (@) of what `verify` lists as not checked."""
@@ -132,7 +130,7 @@ def test_columns_of_tables(folder, format, layout, mode, sequences):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "format",
-    [*("paf", "sam", "srspair", "fasta", "maf", "stockholm", "a3m"), *("graphml", "gexf", "abc")],
+    ["paf", "sam", "srspair", "fasta", "maf", "stockholm", "a3m", "abc"],
 )
 def test_numbers_of_formats(folder, format, mode, sequences):
     two = format == "a3m"
@@ -141,7 +139,7 @@ def test_numbers_of_formats(folder, format, mode, sequences):
     assert main(["align", *given, *made]) == 0
     with open("a") as file:
         text = file.read()
-    checker = Checker({"gexf": "graphml"}.get(format, format), sequences, mode, two=two)
+    checker = Checker(format, sequences, mode, two=two)
     assert checker.is_legal(text)
     accepted = []
     for number in NUMBER.finditer(text):
@@ -152,18 +150,6 @@ def test_numbers_of_formats(folder, format, mode, sequences):
     known = NOT_CHECKED.get(format, re.compile("(?!)"))
     assert [line for line in accepted if not known.search(line)] == []
     assert not accepted or checker.not_checked
-
-
-def test_coordinates_and_weights_of_libraries(folder):
-    """Of columns without a gap: beside one, other coordinates are another alignment."""
-    assert main(["align", "dna.fa", "-o", "a.tc_lib", "--mode", "local", "-q"]) == 0
-    text = (folder / "a.tc_lib").read_text()
-    checker = Checker("tc_lib", "dna", "local")
-    assert checker.is_legal(text)
-    for number in NUMBER.finditer(text):
-        for other in wrong(number[0]):
-            changed = text[: number.start()] + other + text[number.end() :]
-            assert not checker.is_legal(changed) or "SEQ_1_TO_N" in text[number.start() - 9 :][:20]
 
 
 def test_the_summary_lists_what_is_not_checked(folder, capfd):

@@ -3,12 +3,20 @@
 import numpy as np
 from commands import rows_of
 
+from pairalign.base.choices import FORMAT_NAMES, READER_NAMES
 from pairalign.cli.main import main
 
 COLUMNS = "query,target,pident,length,mismatch,gapopen,qstart,qend,sstart,send,evalue,score,cigar"
 ROWS = (
     "qseqid,sseqid,nident,positive,gaps,ppos,qseq,sseq,qlen,slen,query_start,query_end,sstart,send"
 )
+
+READ_AS = {
+    name: "blast6" if name == "blast7" else name
+    for name in FORMAT_NAMES
+    if name in (*READER_NAMES, "blast7")
+}
+"""Formats that `verify` reads, and as which."""
 
 
 def family(alphabet, count=9, seed=5):

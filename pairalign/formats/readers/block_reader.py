@@ -1,8 +1,7 @@
-"""MAF, Stockholm, A3M and T-Coffee's library: blocks of lines, read as lines of a table."""
+"""MAF, Stockholm and A3M: blocks of lines, read as lines of a table."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ _SPANS_AND_ROWS = (
     *("query", "target", "query_start", "query_end", "target_start", "target_end"),
     *("query_row", "target_row", "says_score"),
 )
-_END = b"\n! SEQ_1_TO_N"
 Row = tuple[int, tuple[str, ...]]
 """The number of a line, from 0 in its piece, and the columns of the layout; fewer where the block
 is not whole."""
@@ -242,133 +240,9 @@ class A3mReader(BlockReader):
         return (self._query, name, *spans, *rows, said.get("score", "*"))
 
 
-class TcLibReader(BlockReader):
-    """T-Coffee's library: for each pair ``#I J`` and a line a column of two residues.
-
-    Coordinates must rise in both sequences. The weights of a pair must be one number, per cent
-    identity of its columns; where scores are not compared, weights are not looked at.
-    """
-
-    name = "tc_lib"
-    suffixes = (".tc_lib", ".tclib")
-    layout = Layout(
-        (
-            *("query", "target", "query_first", "query_last", "target_first", "target_last"),
-            *("cigar", "says_pident_aligned", "says_pident_aligned"),
-        )
-    )
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield pieces of whole pairs; the list of sequences is checked before the first.
-
-        Raises
-        ------
-        AlignmentFileError
-            The list is not that of the sequences.
-        """
-        pieces = self._text_pieces()
-        first = next(pieces, b"")
-        while b"\n#" not in first and (more := next(pieces, None)) is not None:
-            first += more
-        end = first.find(b"\n#") + 1 or len(first)
-        self._read_names(first[:end].decode("utf-8", "surrogateescape").split("\n"))
-        self.lines_before = first[:end].count(b"\n")
-        has_end = _END in first[:end]
-        for piece in itertools.chain((first[end:],), pieces):
-            has_end |= _END in b"\n" + piece
-            if piece.strip():
-                yield piece
-        if not has_end and first:
-            raise AlignmentFileError(f"{self.source}: is cut short: no line '! SEQ_1_TO_N'")
-
-    def _read_names(self, lines: list[str]) -> None:
-        if words_of(lines[0])[:2] != ["!", "TC_LIB_FORMAT_01"] and lines != [""]:
-            raise AlignmentFileError(f"{self.source}: line 1: expected '! TC_LIB_FORMAT_01'")
-        said = [(k, words_of(line)) for k, line in enumerate(lines, 1) if line[:1] != "!"]
-        body = [(k, words) for k, words in said if words]
-        if not body or not is_whole(body[0][1][0]):
-            raise AlignmentFileError(f"{self.source}: no number of sequences")
-        count, listed = int(body[0][1][0]), body[1:]
-        if count != len(listed):
-            raise AlignmentFileError(
-                f"{self.source}: says {count:,} sequences and lists {len(listed):,}"
-            )
-        self._listed = []
-        for number, words in listed:
-            if len(words) != 3 or not is_whole(words[1]) or int(words[1]) != len(words[2]):
-                raise AlignmentFileError(
-                    f"{self.source}: line {number}: expected a name, a length and as many residues"
-                )
-            if not any(is_known(names, words[0], words[2]) for names in self.names):
-                raise AlignmentFileError(
-                    f"{self.source}: line {number}: the sequences have no {words[0]!r} of these "
-                    "residues"
-                )
-            self._listed.append(words[0])
-
-    def _cut(self, text: bytes) -> int:
-        return text.rfind(b"\n#") + 1
-
-    def _rows(self, lines: list[str]) -> Iterator[Row]:
-        block: list[list[str]] = []
-        pair, first = [""], -1
-        for number, line in enumerate([*lines, "#"]):
-            if line[:1] == "#":
-                if first >= 0:
-                    yield first, self._columns(pair, block)
-                pair, block, first = words_of(line[1:]), [], number
-            elif line[:1] != "!" and (words := words_of(line)):
-                block.append(words)
-
-    def _columns(self, pair: list[str], block: list[list[str]]) -> tuple[str, ...]:
-        names = [self._listed[int(k) - 1] if self._is_listed(k) else k for k in pair]
-        numbers = [word for row in block for word in row]
-        if len(pair) != 2 or not block or any(len(row) != 3 for row in block):
-            return tuple(names[:2]) or ("",)
-        if not all(map(is_whole, numbers)):
-            return (*names, "x")
-        columns = np.array(numbers, np.int64).reshape(-1, 3)
-        spans = [columns[0, 0], columns[-1, 0], columns[0, 1], columns[-1, 1]]
-        weights = (str(columns[:, 2].min()), str(columns[:, 2].max()))
-        cigar = _cigar_of(columns[:, :2])
-        if self.whole and cigar != "?":
-            cigar, spans = self._extended(names, spans, cigar)
-        shown = weights if self.scores else ("*", "*")
-        return (*names, *map(str, spans), cigar, *shown)
-
-    def _extended(self, names: list[str], spans: list[int], cigar: str) -> tuple[str, list[int]]:
-        """Return an alignment of the whole sequences: in the file gaps at ends are not shown."""
-        lengths = [
-            int(set_names.lengths[place]) if (place := int(set_names.find([name])[0])) >= 0 else end
-            for set_names, name, end in zip(self.names, names, spans[1::2], strict=True)
-        ]
-        gaps = [spans[0] - 1, spans[2] - 1, lengths[0] - spans[1], lengths[1] - spans[3]]
-        runs = [f"{count}{op}" if count > 0 else "" for count, op in zip(gaps, "IDID", strict=True)]
-        whole = [1, max(lengths[0], spans[1]), 1, max(lengths[1], spans[3])]
-        return "".join((*runs[:2], cigar, *runs[2:])), whole
-
-    def _is_listed(self, number: str) -> bool:
-        return is_whole(number) and 1 <= int(number) <= len(self._listed)
-
-
 def is_known(names: SetNames, name: str, residues: str | None) -> bool:
     """Whether a set has a sequence of this name and, where they are said, of these residues."""
     place = int(names.find([name])[0])
     if place < 0:
         return False
     return residues is None or names.residues_of(place).upper() == residues.upper()
-
-
-def _cigar_of(columns: np.ndarray) -> str:
-    """Return the CIGAR of columns of two residues; ``?`` where they do not rise."""
-    steps = np.diff(columns, axis=0)
-    if (steps < 1).any():
-        return "?"
-    runs: list[str] = []
-    joined = 1
-    for query, target in (steps - 1).tolist():
-        if query or target:
-            runs += [f"{joined}M", f"{query}I" if query else "", f"{target}D" if target else ""]
-            joined = 0
-        joined += 1
-    return "".join((*runs, f"{joined}M"))

@@ -1,4 +1,4 @@
-"""PAF and SAM: a line a record, columns that are always the same, and tags."""
+"""PAF, SAM and abc: a line a record, columns that are always the same, and tags."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ class LineReader(RecordReader):
     def read(self, piece: bytes) -> AlignmentRecords:
         """Read lines, in native code."""
         return read_lines(piece, self.layout, self.names)
+
+
+class AbcReader(LineReader):
+    """mcl's abc: two names and a number that is not negative."""
+
+    name = "abc"
+    suffixes = (".abc",)
+    never_checked = ("weights",)
+    layout = Layout(("query", "target", "evalue"), required=2)
 
 
 class PafReader(LineReader):

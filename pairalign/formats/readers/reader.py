@@ -73,9 +73,9 @@ class RecordReader(ABC):
     not_checked : list of str
         What the file states that is not compared with anything, or only as far as it can be; known
         once there is a piece.
-    whole, scores : bool
-        Whether alignments are of whole sequences, gaps at ends included, and whether scores are
-        compared: as it was asked for, before there is a piece.
+    whole : bool
+        Whether alignments are of whole sequences, gaps at ends included: as it was asked for,
+        before there is a piece.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class RecordReader(ABC):
         self.unknown: list[str] = []
         self.unplaced: list[str] = []
         self.not_checked = list(self.never_checked)
-        self.whole, self.scores = False, True
+        self.whole = False
         try:
             self._raw = open_raw(path)
             self._file = self._decompressed(self._raw)

@@ -232,7 +232,7 @@ class VerifyJob:
         first = SetNames(queries)
         names = first, first if targets is None else SetNames(targets)
         self.reader: RecordReader = open_reader(path, format, names, columns)
-        self.reader.whole, self.reader.scores = mode in ("global", END_GAPS), scores
+        self.reader.whole = mode in ("global", END_GAPS)
         self._optima: Optima | None = None
 
     @property
