@@ -100,7 +100,7 @@ COMMANDS = (
         "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
         "pairalign.requests.tree_request",
         "TreeOptions",
-        "pairalign.cli.distance_command",
+        "pairalign.cli.tree_command",
         "run_tree",
     ),
     Command(

@@ -551,6 +551,11 @@ class DistanceOptions(
         return self.input2 is not None and self.group_by is None
 
     @property
+    def distances(self) -> DistanceRequest:
+        """What is asked of the distances."""
+        return self
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The files of one set, where there are groups."""
         second = () if self.input2 is None else (self.input2,)

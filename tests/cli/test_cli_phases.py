@@ -54,7 +54,7 @@ PHASES = {
         "pairalign.cli.align_command:open_writer",
     ],
     "distance": [READING, ALIGNING, "pairalign.cli.distance_command:write_distances"],
-    "tree": [READING, ALIGNING, "pairalign.cli.distance_command:build_tree"],
+    "tree": [READING, ALIGNING, "pairalign.cli.tree_command:build_tree"],
     "overlap": [
         READING,
         "pairalign.jobs.overlaps.overlap_command:plan_overlap_job",

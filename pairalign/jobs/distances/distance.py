@@ -21,12 +21,12 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import BY_FILE, ON_DUPLICATE
+from pairalign.base.choices import BY_FILE
 from pairalign.base.error_types import DistanceError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distinct_distances import distinct_run
-from pairalign.jobs.distances.group_membership import BY_FILE_RULES, GroupBy, find_groups
+from pairalign.jobs.distances.group_membership import GroupBy, find_groups, reading_of_groups
 from pairalign.jobs.distances.measures import (
     Measure,
     ambiguous_message,
@@ -348,9 +348,7 @@ def _measure_grouped(
     sequences = problem_request.sequences
     if request.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
-        reading = replace(problem_request.reading, also=(*others, *problem_request.reading.also))
-        if reading.on_duplicate == ON_DUPLICATE[0]:
-            reading = replace(reading, on_duplicate=BY_FILE_RULES.on_duplicate)
+        reading = reading_of_groups(problem_request.reading, request.group_by, others)
         problem_request = replace(problem_request, sequences=first, reading=reading)
     problem = read_problem(problem_request)
     groups = find_groups(request.group_by, problem.queries)

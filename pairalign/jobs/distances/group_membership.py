@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
 
 import numpy as np
 
-from pairalign.base.choices import BY_FILE, BY_PREFIX, BY_RECORD, COMPRESSED_INPUTS
+from pairalign.base.choices import BY_FILE, BY_PREFIX, BY_RECORD, COMPRESSED_INPUTS, ON_DUPLICATE
 from pairalign.base.error_types import DistanceError, SplitError, error_by_cause, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
@@ -22,10 +23,19 @@ from pairalign.trees.distance_matrix import check_names
 GroupBy = str | os.PathLike[str] | Mapping[str, str]
 """``"file"``, ``"record"``, ``"name-prefix"``, the path of a table, or the group of each name."""
 
-BY_FILE_RULES = InputRules(on_duplicate="rename")
-"""Of files that are groups: what has one name in two of them is two sequences."""
-
 _SEPARATOR = "|"
+
+
+def reading_of_groups(
+    reading: InputRules, group_by: GroupBy | None, others: Sequence[str]
+) -> InputRules:
+    """Return how the first of several files is read, and the others with it, as one set.
+
+    What has one name in two files is two sequences, where files are groups.
+    """
+    if group_by == BY_FILE and reading.on_duplicate == ON_DUPLICATE[0]:
+        reading = replace(reading, on_duplicate="rename")
+    return replace(reading, also=(*others, *reading.also))
 
 
 def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:

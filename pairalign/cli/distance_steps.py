@@ -1,0 +1,131 @@
+"""What the commands ``distance`` and ``tree`` do alike: distances are computed, and reported."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from types import ModuleType
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.console import log
+from pairalign.base.declaration import values_of
+from pairalign.base.error_types import DistanceError
+from pairalign.cli.distances_in_parts import (
+    Forget,
+    measure_on_cluster,
+    measure_resumed,
+    replace_distances,
+)
+from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
+from pairalign.formats.parts import read_manifests
+from pairalign.jobs.commands.planning import result_seconds
+from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.distances.distance import measure_run, plan_distances
+from pairalign.jobs.distances.measures import Measure, ambiguous_message, find_measure
+from pairalign.jobs.report.report_option import ReportRequest, report_distances
+from pairalign.jobs.run.run_request import RunRequest
+from pairalign.requests.distance_request import DistanceOptions
+from pairalign.requests.tree_request import TreeOptions
+from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix
+from pairalign.trees.tree import GuideTree
+
+Options = DistanceOptions | TreeOptions
+
+
+class DistanceSummary(Lines):
+    """The summary, the devices that were used, and what forgets distances that were kept."""
+
+    devices: tuple[str, ...] = ()
+    forget: Forget | None = None
+
+    def add_distances(self, distances: AnyDistances) -> None:
+        """Add what was measured: the least, the largest and the mean distance."""
+        measure = distances.measure
+        low, high, mean = map(float, distances.summary)
+        text = f"{measure}, {low:.4f} to {high:.4f}, mean {mean:.4f}"
+        self.add("distances", text, measure=measure, lowest=low, highest=high, mean=mean)
+
+    def finish(self, request: Options, outputs: Iterable[str]) -> None:
+        """Say the summary; the results are there."""
+        if self.forget is not None:
+            self.forget()
+        self.add_outputs(outputs)
+        say_summary(request, self)
+
+
+def drawing() -> ModuleType:
+    """Load what draws; MissingPackageError without matplotlib."""
+    from pairalign.trees import tree_drawing
+
+    return tree_drawing
+
+
+def run_request(options: Options) -> RunRequest:
+    """Return how a command wants the results of its alignments."""
+    return RunRequest(
+        shard=values_of(options).get("shard"),
+        result_seconds=result_seconds(options),
+        resources=options.resources,
+    )
+
+
+def merged(folder: str) -> DistanceMatrix:
+    """Merge the distances of one set; DistanceError for those of two."""
+    manifests = read_manifests(folder)
+    if are_of_two_sets(manifests):
+        raise DistanceError(f"'{folder}': distances of two sets, expected those of one")
+    matrix = merge_distances(folder, manifests)
+    assert isinstance(matrix, DistanceMatrix)
+    return matrix
+
+
+def measure_all(
+    options: Options, problem: Problem, tree_bytes: int, summary: DistanceSummary
+) -> AnyDistances:
+    """Compute the distances of all pairs, and report on it.
+
+    Parameters
+    ----------
+    tree_bytes : int
+        What a tree of the distances takes for each pair besides.
+    """
+    request = options.distances
+    measure = find_measure(request.measure)
+    warn_of_ambiguous(measure, problem)
+    job = done = plan_distances(request, problem, run_request(options), tree_bytes)
+    started = time.perf_counter()
+    distances: AnyDistances
+    if options.dask is not None:
+        distances, summary.forget = measure_on_cluster(options, job, measure)
+    elif options.resume:
+        distances, done, summary.forget = measure_resumed(options, job, measure)
+    else:
+        replace_distances(options.output)
+        distances = measure_run(job, measure, request.extend)
+    seconds = time.perf_counter() - started
+    summary.devices = done.devices
+    summary.add_problem(job.problem)
+    summary.add("pairs", f"{job.pairs:,}", pairs=job.pairs)
+    summary.add_time(seconds, None if request.is_of_receptors else done.cells)
+    summary.add_distances(distances)
+    return distances
+
+
+def warn_of_ambiguous(measure: Measure, problem: Problem) -> None:
+    """Say where many residues are ambiguous, and the measure takes them for differences."""
+    message = ambiguous_message(measure, problem)
+    if message is not None:
+        log.warning("%s", message)
+
+
+def write_report(
+    page: ReportRequest,
+    options: Options,
+    matrix: DistanceMatrix,
+    problem: Problem,
+    summary: DistanceSummary,
+    tree: GuideTree | None = None,
+) -> None:
+    """Write the report of distances, with a tree or without."""
+    how = options.distances.align_request, options.resources
+    report_distances(page, matrix, problem, *how, summary.text(), tree, summary.devices)
