@@ -8,8 +8,8 @@ import pytest
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.jobs.msa import outliers
-from pairalign.jobs.msa.outliers import find_unlike
+from pairalign.jobs.msa import relatives
+from pairalign.jobs.msa.relatives import find_relatives
 from pairalign.requests.resources import Resources
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
@@ -131,7 +131,9 @@ def test_what_is_said_does_not_depend_on_the_order():
     texts = _among(_relatives(60, 90, 0.5, 50), _unrelated(30, 51), 52)
     order = np.random.default_rng(1).permutation(len(texts)).astype(np.int32)
     resources = Resources(threads=1)
-    one, other = find_unlike(texts, resources), find_unlike(texts.reordered(order), resources)
+    one, other = (
+        find_relatives(each, resources).unlike() for each in (texts, texts.reordered(order))
+    )
     assert {index: evalue for index, evalue in one} == {
         int(order[index]): evalue for index, evalue in other
     }
@@ -141,15 +143,15 @@ def test_what_is_said_does_not_depend_on_the_order():
 def test_each_sequence_of_a_large_family_has_a_bounded_number_of_scores(monkeypatch):
     """Families of more than 500 unrelated sequences take no more than is allowed."""
     compared = []
-    whole = outliers.log_evalues
+    whole = relatives.log_evalues
 
     def counted(sequences, indices, others, resources):
         compared.append(len(indices) * len(others))
         return whole(sequences, indices, others, resources)
 
-    monkeypatch.setattr(outliers, "log_evalues", counted)
+    monkeypatch.setattr(relatives, "log_evalues", counted)
     found = _among({}, _unrelated(1100, 60, (20, 30)), 61)
-    assert len(find_unlike(found, Resources(threads=1))) > 1000
+    assert len(find_relatives(found, Resources(threads=1)).unlike()) > 1000
     assert sum(compared) <= 200 * 1100
 
 

@@ -15,7 +15,7 @@ from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
-from pairalign.jobs.msa.outliers import find_unlike
+from pairalign.jobs.msa.relatives import find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sequence_records import Records
@@ -85,7 +85,7 @@ def add_sequences(
     """
     check_device(resources.device)
     joined = join_new(both, old.columns, old.width, resources, kept)
-    unlike = find_unlike(both, resources, old=len(old.sequences))
+    unlike = find_relatives(both, resources, old=len(old.sequences)).unlike()
     scored = score_alignment(both, joined.columns, joined.width, resources, kept=kept, **confidence)
     return replace(scored, unlike=unlike)
 

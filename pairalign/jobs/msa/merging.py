@@ -47,7 +47,7 @@ from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
-from pairalign.jobs.msa.outliers import MOST_EVALUE, log_evalues
+from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import Elsewhere, Unlike
+from pairalign.alignments.multiple import Elsewhere
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
@@ -38,14 +38,13 @@ from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
-from pairalign.jobs.msa.elsewhere import find_elsewhere
 from pairalign.jobs.msa.family_tree import family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
+from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.requests.resources import Resources
@@ -95,12 +94,13 @@ def align_family(
         )
         confidences = member_confidences.of(members.residues)
     joined = tree_result.GuideTree.of(tree or members.tree(alignment.tree))
-    unlike = members.unlike(alignment.unlike)
+    relatives = find_relatives(members.aligned, resources)
+    unlike = members.unlike(relatives.unlike())
     index = members.members.tolist()
     elsewhere = tuple(
         Elsewhere(index[first], index[second], aligned, together)
         for first, second, aligned, together in find_elsewhere(
-            members.aligned, alignment.columns, resources
+            members.aligned, alignment.columns, relatives, resources
         )
     )
     told = joined, unlike, homologs
@@ -119,7 +119,7 @@ def _align_members(
     sequences, tree = members.aligned, members.tree_of_aligned(tree)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
-        return _Aligned(None, columns, len(columns), (), None)
+        return _Aligned(None, columns, len(columns), None)
     is_one_group, posteriors = len(sequences) <= MOST_IN_GROUP, None
     tree = tree or family_tree(sequences, resources)
     if _by_all_pairs(sequences):
@@ -133,8 +133,7 @@ def _align_members(
             )
     else:
         columns, width = align_large(sequences, tree, resources, kept)
-    unlike = find_unlike(sequences, resources)
-    return _Aligned(tree, columns, width, unlike, posteriors)
+    return _Aligned(tree, columns, width, posteriors)
 
 
 def _align_with(
@@ -167,7 +166,6 @@ class _Aligned(NamedTuple):
     tree: GuideTree | None
     columns: npt.NDArray[np.int32]
     width: int
-    unlike: tuple[Unlike, ...]
     posteriors: SparsePosteriors | None
 
 

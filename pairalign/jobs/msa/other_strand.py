@@ -26,7 +26,7 @@ from pairalign.base.choices import STRANDS
 from pairalign.base.declaration import make
 from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.outliers import drawn_members, local_scoring
+from pairalign.jobs.msa.relatives import drawn_members, local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
