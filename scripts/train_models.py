@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import re
 import sys
 from collections.abc import Iterator
 from itertools import combinations
@@ -188,28 +189,21 @@ def train(families: list[Family], alphabet: str, states: int, most: float = 1.0)
 
 def trained(one: MatchStates, several: MatchStates) -> dict[str, Any]:
     """Return what the package reads of DNA."""
+    names = ("stay", "leave", "enter", "open_short")
     weights = zip(several.stay, several.leave, several.enter, several.open / 2, strict=True)
-    states = []
-    for values, odds in zip(weights, several.odds, strict=True):
-        names = ("stay", "leave", "enter", "open_short")
-        state = dict(zip(names, map(_number, values), strict=True))
-        states.append({**state, "open_long": 0, "odds": _lower(odds)})
-    return {
-        "background": list(map(_number, one.background)),
-        "odds": _lower(one.odds[0]),
-        "states": states,
-    }
+    states: list[dict[str, Any]] = [
+        dict(zip(names, map(_number, values), strict=True)) for values in weights
+    ]
+    for state, odds in zip(states, several.odds, strict=True):
+        state |= {"open_long": 0, "odds": _lower(odds)}
+    background = list(map(_number, one.background))
+    return {"background": background, "odds": _lower(one.odds[0]), "states": states}
 
 
-def as_json(value: object, indent: str = "") -> str:
+def as_json(value: object) -> str:
     """Return a value as JSON that has a list of numbers in a line."""
-    inner = indent + "  "
-    if isinstance(value, dict):
-        lines = [f"{inner}{json.dumps(key)}: {as_json(v, inner)}" for key, v in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and not all(isinstance(one, (int, float)) for one in value):
-        return "[\n" + ",\n".join(inner + as_json(one, inner) for one in value) + f"\n{indent}]"
-    return json.dumps(value)
+    text = json.dumps(value, indent=2)
+    return re.sub(r"\[([-\d.e,\s]+)\]", lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
 def _lower(odds: Array) -> list[list[float]]:
@@ -230,10 +224,8 @@ def compare(families: list[Family]) -> None:
     for name, other in (("ProbCons", probcons), ("MIQS", _entries(shipped["miqs"]))):
         print(name, _correlations(one, other))
     for k, state in enumerate(shipped["trained"]["states"]):
-        print(
-            f"match state {k + 1}: each of four",
-            _correlations(four, np.log(_entries(state["odds"]))),
-        )
+        odds = np.log(_entries(state["odds"]))
+        print(f"match state {k + 1}: each of four", _correlations(four, odds))
 
 
 def _entries(lower: list[list[float]]) -> Array:
