@@ -14,22 +14,12 @@ import stat
 import zlib
 
 _HIDDEN = re.compile(r"(\..*\.)([0-9a-f]{8})([0-9a-f]{8})\.part", re.DOTALL)
-_IN_FOLDER = re.compile(r"part-\d+-of-\d+\.\w+(\.gz)?(\.part|\.journal)?|\.part-\d+-of-\d+\.begun")
+_IN_FOLDER = re.compile(r"part-\d+-of-\d+(\.\d+)?\.\w+|\.part-\d+-of-\d+\.begun")
 _LONGEST_NAME = 200  # bytes of an output's name in a hidden one: file systems take 255
 
 
-def part_of(path: str) -> str:
-    """Return where the unfinished file of a run that can be resumed is."""
-    return f"{os.path.realpath(path)}.part"
-
-
-def journal_of(path: str) -> str:
-    """Return where the journal of a run that can be resumed is."""
-    return f"{os.path.realpath(path)}.journal"
-
-
 def parts_folder_of(path: str) -> str:
-    """Return the folder of the parts that a cluster makes."""
+    """Return the folder of the parts that a cluster, or a run that can be resumed, makes."""
     return os.path.abspath(f"{path}.parts")
 
 
@@ -68,13 +58,9 @@ def is_beside(path: str, output: str) -> bool:
     """
     place, real_path = os.path.realpath(output), os.path.realpath(path)
     named = os.path.join(os.path.realpath(os.path.dirname(path) or "."), os.path.basename(path))
-    names = {part_of(place), journal_of(place)}
-    names |= {part_of(f"{place}.distances"), journal_of(f"{place}.distances")}
-    parts = os.path.realpath(f"{output}.parts") + os.sep
+    parts = os.path.join(os.path.realpath(f"{output}.parts"), "")
     return any(
-        candidate in names
-        or any(_is_hidden_beside(candidate, of) for of in (place, *names))
-        or candidate.startswith(parts)
+        _is_hidden_beside(candidate, place) or f"{candidate}{os.sep}".startswith(parts)
         for candidate in (real_path, named)
     )
 
@@ -87,7 +73,7 @@ def _is_hidden_beside(path: str, place: str) -> bool:
 def is_name_of_part(name: str) -> bool:
     """Whether a file of that name in a folder of parts may be a part, or belong to one."""
     return _IN_FOLDER.fullmatch(name) is not None or (
-        name.startswith(".part-") and is_hidden_name(name)
+        name.lstrip(".").startswith("part-") and is_hidden_name(name)
     )
 
 

@@ -25,7 +25,7 @@ from pairalign.jobs.report.report_option import (
     report_of,
 )
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_of_files
@@ -74,7 +74,7 @@ def run_align(request: AlignOptions) -> None:
         problem,
         table.run_request(request, request.resources),
         table,
-        named_output_of(request, writer.name, writer.suffixes[0], table.join),
+        named_output_of(request, writer.name),
         workers,
         report,
     )
@@ -102,7 +102,7 @@ def _carry_out(command: _Command) -> Lines:
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
-    destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
+    destination = open_destination(output, run, of_block=table.writer_type.of_block, **decided)
     summary = _summary_of(request, run)
     summary.go_on(destination.before)
     destination.summary = summary.leave

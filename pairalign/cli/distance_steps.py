@@ -14,10 +14,10 @@ from pairalign.cli.distances_in_parts import (
     Forget,
     measure_on_cluster,
     measure_resumed,
-    replace_distances,
 )
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
-from pairalign.formats.parts import read_manifests
+from pairalign.formats.part_output import replace_leftovers
+from pairalign.formats.pieces import read_manifests
 from pairalign.jobs.commands.planning import result_seconds
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.distance import measure_run, plan_distances
@@ -100,7 +100,7 @@ def measure_all(
     elif options.resume:
         distances, done, summary.forget = measure_resumed(options, job, measure)
     else:
-        replace_distances(options.output)
+        replace_leftovers(options.output)
         distances = measure_run(job, measure, request.extend)
     seconds = time.perf_counter() - started
     summary.devices = done.devices

@@ -9,15 +9,12 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import options_of, values_of
 from pairalign.formats.distance_parts import (
     FORMAT,
-    SUFFIX,
     DistanceWriter,
     merge_distances,
-    read_values,
 )
-from pairalign.formats.output import Output, open_output
-from pairalign.formats.part_places import clear_parts
-from pairalign.formats.parts import read_manifests
-from pairalign.formats.resumable import check_resumable
+from pairalign.formats.output import Output
+from pairalign.formats.part_output import whole_part
+from pairalign.formats.pieces import clear_parts, read_manifests
 from pairalign.jobs.commands.dask_cluster import Parts, make_parts, workers_of
 from pairalign.jobs.commands.planning import named_output_of
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
@@ -27,7 +24,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
     OutputRequest,
-    replace_leftovers,
+    open_destination,
 )
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions, ReceptorOptions
@@ -44,13 +41,12 @@ def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> N
     """Compute the distances of a shard and write them into its folder."""
     measure = find_measure(request.measure)
     check_alphabet(measure, problem.queries)
-    output = named_output_of(request, FORMAT, SUFFIX)
+    output = named_output_of(request, FORMAT)
     job = plan_distances(request, problem, run)
-    destination = Destination(output, job, of_block=True, measure=measure.name)
+    destination = open_destination(output, job, of_block=True, measure=measure.name)
     check_sets(destination.job.problem)  # a worker reads the names of its block alone
     if not destination.is_done:
-        file = destination.output or open_output(output.path)
-        with destination.held(), file:
+        with destination.held(), destination.open() as file:
             _write(destination, file, problem, measure)
     destination.finish()
     say_summary(request, written_pairs("distances", job.pairs, output.path))
@@ -61,17 +57,18 @@ def measure_resumed(
 ) -> tuple[AnyDistances, AlignmentJob, Forget]:
     """Compute all distances, from where a run that was ended had got to; also return what was left.
 
-    They are kept beside the output (``OUT.distances.part``) until they are forgotten.
+    They are kept in ``OUT.parts`` until they are forgotten.
     """
-    check_resumable(request.output)
+    part = whole_part(request.output)
     check_sets(run.problem)
-    output = OutputRequest(_beside(request.output), FORMAT, True, request.commit_every)
-    destination = Destination(output, run, measure=measure.name)
-    assert destination.output is not None
-    kept = destination.take_back()
-    with destination.held():
-        _write(destination, destination.output, run.problem, measure)
-    return read_values(kept.blocks(), kept.size), destination.job, kept.discard
+    output = OutputRequest(request.output, FORMAT, True, request.commit_every, part)
+    destination = open_destination(output, run, measure=measure.name)
+    kept = destination.output
+    assert kept is not None
+    if not destination.is_done:
+        with destination.held(), kept:
+            _write(destination, kept, run.problem, measure)
+    return merge_distances(part.folder, [kept.manifest]), destination.job, kept.discard
 
 
 def measure_on_cluster(
@@ -79,7 +76,7 @@ def measure_on_cluster(
 ) -> tuple[AnyDistances, Forget]:
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)
-    parts = Parts(FORMAT, SUFFIX, _command_of_a_part(request, measure))
+    parts = Parts(FORMAT, _command_of_a_part(request, measure))
     workers = workers_of(request)
     assert workers is not None
     folder = make_parts(workers, request.output, run, parts, measure=measure.name)
@@ -105,15 +102,6 @@ def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure)
             [option.flag] if option.is_flag else [f"{option.flag}={item}" for item in several]
         )
     return command
-
-
-def replace_distances(output: str) -> None:
-    """Say, and remove, what a dead run with ``--resume`` has left."""
-    replace_leftovers(_beside(output))
-
-
-def _beside(output: str) -> str:
-    return f"{output}{SUFFIX}"
 
 
 def _write(destination: Destination, output: Output, problem: Problem, measure: Measure) -> None:

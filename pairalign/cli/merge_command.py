@@ -5,14 +5,14 @@ from __future__ import annotations
 import shlex
 
 from pairalign.formats.merge import merge
-from pairalign.formats.parts import (
+from pairalign.formats.pieces import (
     Manifest,
     describe_shards,
     missing_shards,
     read_manifests,
+    without_option,
 )
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.run.part_place import without_option
 from pairalign.requests.files_request import MergeOptions
 
 

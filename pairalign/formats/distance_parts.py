@@ -17,13 +17,7 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
-from pairalign.formats.parts import (
-    Manifest,
-    check_parts,
-    ordered_pieces,
-    part_path,
-    piece_blocks,
-)
+from pairalign.formats.pieces import Manifest, checked_blocks, pieces_of_whole
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
@@ -35,7 +29,6 @@ from pairalign.trees.distance_matrix import (
 )
 
 FORMAT = DISTANCES
-SUFFIX = ".distances"
 _VALUE = np.dtype("<f4")
 _NAMES, _ORDERS = ("names", "target_names"), ("order", "target_order")
 
@@ -92,10 +85,6 @@ class DistanceWriter:
         """Return the number that the piece has begun with; nothing waits."""
         return self._number
 
-    def leave(self) -> dict[str, Any]:
-        """Return nothing: values are all there is."""
-        return {}
-
 
 def are_of_two_sets(manifests: list[Manifest]) -> bool:
     """Whether parts are of the distances of two sets."""
@@ -112,13 +101,8 @@ def merge_distances(folder: str, manifests: list[Manifest]) -> AnyDistances:
     """
     if manifests[0].format != FORMAT:
         raise PartsError(f"'{folder}': parts of {manifests[0].format}, expected distances")
-    check_parts(folder, manifests, SUFFIX)
-    parts = {
-        part_path(folder, manifest.shard, manifest.shards, SUFFIX): manifest
-        for manifest in manifests
-    }
-    pieces = ordered_pieces(list(parts.items()))
-    blocks = (block for piece in pieces for block in piece_blocks(piece, parts[piece.path]))
+    pieces = pieces_of_whole(folder, manifests)
+    blocks = (block for piece in pieces for block in checked_blocks(piece))
     return read_values(blocks, sum(manifest.bytes for manifest in manifests))
 
 

@@ -19,7 +19,6 @@ from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.npz import Pieces, names_array, write_npz
 from pairalign.formats.output import Output
-from pairalign.formats.parts import Rows
 from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
@@ -129,9 +128,7 @@ class MatrixWriter(Writer):
         return np.minimum(rows, columns), np.maximum(rows, columns)
 
     @classmethod
-    def join_files(
-        cls, files: Iterable[memoryview | Rows], output: Output, threads: int = 1
-    ) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
         """Write one matrix of several that come one after the other; does not close it.
 
         Raises
@@ -299,12 +296,11 @@ def _diagonal(
     return diagonal
 
 
-def _read(files: Iterable[memoryview | Rows], entries: Spool) -> Iterator[_Entries]:
+def _read(files: Iterable[memoryview], entries: Spool) -> Iterator[_Entries]:
     """Read the parts of a matrix, whose entries are added to others; one in CSR is the whole."""
     for part in files:
-        data, start, stop = part if isinstance(part, Rows) else (part, 0, None)
         try:
-            fields, about, flags = _read_one(_read_arrays(data), slice(start, stop))
+            fields, about, flags = _read_one(_read_arrays(part))
             _check(about, fields)
         except _DAMAGE as error:
             raise PartsError(f"a part is no matrix of this run: {error}") from error
@@ -355,16 +351,14 @@ def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
         raise ValueError("its weight has no name")
 
 
-def _read_one(
-    stored: Arrays, rows: slice
-) -> tuple[list[npt.NDArray[Any]], Arrays, tuple[bool, bool, bool]]:
+def _read_one(stored: Arrays) -> tuple[list[npt.NDArray[Any]], Arrays, tuple[bool, bool, bool]]:
     """Return entries, what else is stored, and whether it is of one set, the first, the last."""
     about: Arrays = {
         name: stored[name] for name in ("shape", "weight", _OWN, *_NAMES) if name in stored
     }
     if stored["format"] == b"coo":
         is_one_set, is_first, is_last = map(bool, stored["kind"].tolist())
-        return [stored[name][rows] for name in _ENTRIES], about, (is_one_set, is_first, is_last)
+        return [stored[name] for name in _ENTRIES], about, (is_one_set, is_first, is_last)
     indices, values = stored["indices"], stored["data"]
     numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
     is_one_set = "target_names" not in about
@@ -374,5 +368,5 @@ def _read_one(
     ):
         about[_OWN] = self_scores
     kept = numbers < indices if is_one_set else np.ones(len(indices), bool)
-    fields = [field[kept][rows] for field in (numbers.astype(np.int32), indices, values)]
+    fields = [field[kept] for field in (numbers.astype(np.int32), indices, values)]
     return fields, about, (is_one_set, True, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import FormatError, PartsError
@@ -23,15 +23,12 @@ from pairalign.formats.output import (
     open_output,
     refuse_inputs,
 )
-from pairalign.formats.parts import (
+from pairalign.formats.pieces import (
     Manifest,
-    PartPiece,
-    Rows,
-    check_parts,
+    Piece,
+    check_piece,
     checked_blocks,
-    ordered_pieces,
-    part_path,
-    piece_blocks,
+    pieces_of_whole,
     read_manifests,
 )
 from pairalign.formats.writer import Writer
@@ -65,29 +62,34 @@ def merge(
     refuse_inputs(whole, map(str, pathlib.Path(folder).glob("part-*")))
     check_writable(whole)
     used = usable_cores() if threads is None else threads
-    if manifests[0].format == DISTANCES:
+    parts_format = manifests[0].format
+    if parts_format == DISTANCES:
         distance_format(whole, format, "rectangular" if are_of_two_sets(manifests) else "condensed")
         matrix = merge_distances(folder, manifests)
         write_distances(whole, matrix, format, threads=used)
         return
-    parts_format = manifests[0].format
     if format not in (None, parts_format):
         raise FormatError(
             f"{spelled('format', format)} is of distances, but the parts are {parts_format}"
         )
-    check_ending(whole, WRITERS[parts_format].suffixes, f"the parts are {parts_format}")
-    merge_alignments(folder, manifests, whole, used)
+    check_parts_ending(whole, parts_format)
+    merge_pieces(folder, manifests, whole, used)
 
 
-def merge_alignments(
-    folder: str, manifests: Sequence[Manifest], path: Path, threads: int = 1
-) -> None:
+def check_parts_ending(output: str, format: str) -> None:
+    """Refuse a file's name that says another format than that of the parts; FormatError."""
+    if format not in WRITERS:
+        raise PartsError(f"parts of {format} are not merged: they are results of steps")
+    check_ending(output, WRITERS[format].suffixes, f"the parts are {format}")
+
+
+def merge_pieces(folder: str, manifests: Sequence[Manifest], path: Path, threads: int = 1) -> None:
     """Write the whole that parts belong to.
 
     Parameters
     ----------
     manifests : sequence of Manifest
-        From `pairalign.formats.parts.read_manifests`.
+        Of all its parts, in the order of their numbers.
     path : str or path
         ``.gz`` compresses.
     threads : int
@@ -96,54 +98,31 @@ def merge_alignments(
     Raises
     ------
     PartsError
-        Parts are missing, or one is not what was written.
+        Parts are missing, or a piece is not what was written.
     OutputError
         The file cannot be written.
     """
-    writer = WRITERS[manifests[0].format]
-    suffix = writer.suffixes[0]
-    check_parts(folder, manifests, suffix)
-    paths = [part_path(folder, manifest.shard, manifest.shards, suffix) for manifest in manifests]
+    pieces = pieces_of_whole(folder, manifests)
     with open_output(path, threads=threads) as output:
-        merge_files(paths, manifests, writer, output, threads)
+        join_pieces(pieces, WRITERS[manifests[0].format], output, threads)
 
 
-def merge_files(
-    paths: list[str],
-    manifests: Sequence[Manifest],
-    writer: type[Writer],
-    output: Output,
-    threads: int = 1,
+def join_pieces(
+    pieces: Sequence[Piece], writer: type[Writer], output: Output, threads: int = 1
 ) -> None:
-    """Write the whole that parts belong to into an output, which stays open."""
-    parts = dict(zip(paths, manifests, strict=True))
-    pieces = ordered_pieces(list(parts.items()))
+    """Write pieces, in the order of output, into an output, which stays open."""
     if writer.joined:
-        writer.join_files(_checked_files(pieces, parts), output, threads)
+        writer.join_files(map(_checked_file, pieces), output, threads)
     else:
-        _copy(pieces, parts, writer, output)
+        _copy(pieces, writer, output)
 
 
-def _checked_files(
-    pieces: Sequence[PartPiece], parts: Mapping[str, Manifest]
-) -> Iterator[memoryview | Rows]:
-    for piece in pieces:
-        manifest = parts[piece.path]
-        if not manifest.pieces:
-            for _ in checked_blocks(piece.path, manifest):
-                pass
-            yield map_file(piece.path)
-            continue
-        first, last = piece.number - manifest.number, piece.next - manifest.number
-        yield Rows(map_file(piece.path), first, last)
+def _checked_file(piece: Piece) -> memoryview:
+    check_piece(piece)
+    return map_file(piece.path)
 
 
-def _copy(
-    pieces: Sequence[PartPiece],
-    parts: Mapping[str, Manifest],
-    writer: type[Writer],
-    output: Output,
-) -> None:
+def _copy(pieces: Sequence[Piece], writer: type[Writer], output: Output) -> None:
     """Write pieces one after the other, amended where they could not know what comes before them.
 
     Where some pairs were left out, by a threshold or because nothing was aligned, numbers are
@@ -152,12 +131,12 @@ def _copy(
     number = 1
     seen: set[bytes] = set()
     for piece in pieces:
-        blocks = piece_blocks(piece, parts[piece.path])
+        blocks = checked_blocks(piece)
         if writer.pair_number is not None and number != piece.number:
             blocks = _renumbered(blocks, writer.pair_number, number - piece.number)
         elif writer.amended:
             blocks = (writer.amend(text, seen) for text in _whole_lines(blocks))
-        number += piece.next - piece.number
+        number += piece.shown
         for block in blocks:
             output.write(block)
 

@@ -7,7 +7,6 @@ written directly.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import ctypes
 import errno
@@ -21,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
@@ -114,15 +113,10 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
     if compression_of(path) == ".zst":
         check_zstd()
     output = FileOutput(path)
-    return compressed(output, path, threads) or output
-
-
-def compressed(output: Output, path: Path, threads: int) -> GzipOutput | None:
-    """Return what compresses into an output, as the end of a name says; None: nothing does."""
     ending = compression_of(path)
     if ending == ".gz":
         return GzipOutput(output, threads)
-    return GzipOutput(output, threads, compress_frame) if ending == ".zst" else None
+    return GzipOutput(output, threads, compress_frame) if ending == ".zst" else output
 
 
 def open_table(path: Path, format: str, *, threads: int = 1) -> Output:
@@ -392,27 +386,6 @@ class GzipOutput(Output):
     def _drain(self, left: int) -> None:
         while len(self._pending) > left:
             self._output.write(self._pending.popleft().result())
-
-    def suspend(self) -> dict[str, Any]:
-        """Write all whole members; return, as JSON has it, what `restore` needs to go on."""
-        self._drain(0)
-        rest = base64.b64encode(zlib.compress(bytes(self._rest), 1)).decode()
-        return {"members": self._members, "rest": rest}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on where `suspend` was called, with an output that has got as much.
-
-        `state` is as `pairalign.formats.schemas.GZIP_STATE`; ValueError or zlib.error if it is not
-        what `suspend` has returned.
-        """
-        self._members = state["members"]
-        stream = zlib.decompressobj()
-        # What waits for its member is smaller than one, whatever the stream would become.
-        self._rest = bytearray(
-            stream.decompress(base64.b64decode(state["rest"]), GZIP_MEMBER_BYTES)
-        )
-        if not stream.eof:
-            raise ValueError("it is no text that waits for its member")
 
     def close(self) -> None:
         """Make the result appear under its name; if that fails, remove it."""

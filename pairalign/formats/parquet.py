@@ -22,7 +22,6 @@ from pairalign.alignments.tables import (
 from pairalign.base.error_types import PartsError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
-from pairalign.formats.parts import Rows
 from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
@@ -93,9 +92,7 @@ class ParquetWriter(Writer):
         arrow()
 
     @classmethod
-    def join_files(
-        cls, files: Iterable[memoryview | Rows], output: Output, threads: int = 1
-    ) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
         """Write one table of several that come one after the other; does not close it.
 
         Raises
@@ -287,7 +284,7 @@ def _is_dictionary(type: pa.DataType) -> bool:
     return bool(pa.types.is_dictionary(type))
 
 
-def _read_groups(files: Iterable[memoryview | Rows]) -> Iterator[pa.Table]:
+def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:
     """Read the row groups of some files; of one without any, a table without rows."""
     import pyarrow as pa
 
@@ -299,22 +296,16 @@ def _read_groups(files: Iterable[memoryview | Rows]) -> Iterator[pa.Table]:
             raise PartsError(f"a part is no table of this run: {reason}") from error
 
 
-def _groups_of(source: memoryview | Rows) -> Iterator[pa.Table]:
+def _groups_of(data: memoryview) -> Iterator[pa.Table]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    data, first, last = source if isinstance(source, Rows) else (source, 0, 2**63)
     file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
     schema = _as_written(file.schema_arrow)
     check_parquet(schema)
     yield schema.empty_table()
-    before = 0
     for number in range(file.num_row_groups):
-        rows = file.metadata.row_group(number).num_rows
-        start, stop = max(first - before, 0), min(last - before, rows)
-        before += rows
-        if start < stop:
-            yield file.read_row_group(number).cast(schema)[start:stop]
+        yield file.read_row_group(number).cast(schema)
 
 
 def _as_written(schema: pa.Schema) -> pa.Schema:

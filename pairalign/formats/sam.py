@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.error_types import FormatError, PartsError
-from pairalign.base.spelling import left_out
+from pairalign.base.error_types import FormatError
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
@@ -79,12 +77,6 @@ class SamWriter(TextWriter):
         ]
         _check_residues(sets[0])
         self._seen = np.zeros(len(content.queries), np.bool_)
-        for left in content.piece.left:
-            queries = left.get("queries", [])
-            if queries and max(queries) >= len(self._seen):
-                raise PartsError(f"the journal is of other sequences; {left_out('resume')}")
-            self._seen[queries] = True
-        self._new: list[int] = []
         super().__init__(output, content, threads)
         if is_first:
             for lines in self._rest_of_header(sets[1]):
@@ -122,7 +114,6 @@ class SamWriter(TextWriter):
         queries, first = np.unique(alignments.query[shown], return_index=True)
         new = ~self._seen[queries]
         self._seen[queries] = True
-        self._new += queries[new].tolist()
         secondary = np.ones(len(alignments), np.bool_)
         secondary[shown[first[new]]] = False
         return secondary
@@ -139,11 +130,6 @@ class SamWriter(TextWriter):
             return b"%s\t%d\t" % (match[1], flag)
 
         return _FLAG.sub(with_flag, text)
-
-    def leave(self) -> dict[str, Any]:
-        """Return the queries that got their first record."""
-        queries, self._new = self._new, []
-        return {"queries": queries} if queries else {}
 
 
 def _check_qualities(sequences: SequenceSet, qualities: npt.NDArray[np.uint8]) -> None:

@@ -1,7 +1,7 @@
 """What files that are read back are like: a schema each, and what checks a file against it.
 
-A manifest, the lines of a journal and the head of distances are JSON objects: `MANIFEST`,
-`JOURNAL_HEAD`, `COMMIT`, `GZIP_STATE`, `DISTANCES_HEAD`, read by `read_object`. A NumPy file has
+A manifest and the head of distances are JSON objects: `MANIFEST`, `DISTANCES_HEAD`, read by
+`read_object`. A NumPy file has
 a header (`check_npy`), a table of Parquet has columns and metadata (`check_parquet`). Whoever has
 read a value through its schema may use it as it is: no number is outside of its bounds, nothing is
 nested deeper than `_MOST_NESTED`.
@@ -20,9 +20,9 @@ from pairalign.base.choices import ALL_MODES, REGISTRY
 if TYPE_CHECKING:
     import pyarrow as pa
 
-DISTANCES = "distances"
-"""The format of parts that hold distances."""
-MOST_MANIFEST_BYTES = 16 << 20
+DISTANCES, STEPS = "distances", "steps"
+"""The formats of pieces that hold distances, and results of steps."""
+MOST_MANIFEST_BYTES = 256 << 20  # hits that a search has in hand are in it
 MOST_NPY_HEADER_BYTES = 1 << 16
 _MOST_NESTED = 32
 _MOST = 2**62  # so that a sum of two is a 64-bit number
@@ -83,46 +83,32 @@ _CRC = Kind(
 )
 
 _PIECE = Kind(
-    "four whole numbers",
-    lambda value: isinstance(value, list) and len(value) == 4 and all(map(_COUNT.fits, value)),
+    "numbers of pairs before and in it, its bytes, their CRC-32, and the number of the next pair",
+    lambda value: (
+        isinstance(value, list)
+        and len(value) == 5
+        and all(map(_COUNT.fits, value[:3]))
+        and _CRC.fits(value[3])
+        and _FROM_ONE.fits(value[4])
+    ),
 )
 
 MANIFEST: Schema = {
+    "pairalign": Field(_whole(1, 1)),
     "run": Field(_OBJECT),
-    "format": Field(_one_of(*REGISTRY, DISTANCES)),
+    "format": Field(_one_of(*REGISTRY, DISTANCES, STEPS)),
     "shard": Field(_whole(1, MOST_SHARDS)),
     "shards": Field(_whole(1, MOST_SHARDS)),
-    "start": Field(_COUNT),
-    "pairs": Field(_COUNT),
-    "bytes": Field(_COUNT),
-    "checksum": Field(_CRC),
-    "number": Field(_FROM_ONE, required=False),
-    "shown": Field(_COUNT, required=False),
-    "command": Field(_list_of(_TEXT), required=False),
-    "request": Field(_OBJECT, required=False),
-    "pieces": Field(_list_of(_PIECE), required=False),
-    "summary": Field(_OBJECT, required=False),
+    "number": Field(_FROM_ONE),
+    "command": Field(_list_of(_TEXT)),
+    "request": Field(_OBJECT),
+    "pieces": Field(_list_of(_PIECE)),
+    "job": Field(_OBJECT),
+    "summary": Field(_OBJECT),
+    "complete": Field(_FLAG),
+    "digest": Field(_CRC),
 }
-"""A part's manifest: `pairalign.formats.parts.Manifest`."""
-
-JOURNAL_HEAD: Schema = {"journal": Field(_whole(2, 2)), "run": Field(_OBJECT)}
-"""A journal's first line; the number is that of its version."""
-
-COMMIT: Schema = {
-    "pairs": Field(_COUNT),
-    "bytes": Field(_COUNT),
-    "checksum": Field(_whole(0, 2**32 - 1)),
-    "number": Field(_FROM_ONE, required=False),
-    "state": Field(_OBJECT, required=False),
-    "job": Field(_OBJECT, required=False),
-    "left": Field(_OBJECT, required=False),
-    "summary": Field(_OBJECT, required=False),
-    "complete": Field(_FLAG, required=False),
-}
-"""A journal's other lines: `pairalign.formats.journal.Commit`."""
-
-GZIP_STATE: Schema = {"members": Field(_COUNT), "rest": Field(_TEXT)}
-"""`Commit.state` of a compressed output; none where nothing has been committed."""
+"""A part's manifest: `pairalign.formats.pieces.Manifest`, its version, and the CRC-32 of both."""
 
 _POSTERIORS = {
     **{"queries": "int32", "targets": "int32", "offsets": "int64", "rows": "int32"},
@@ -138,9 +124,6 @@ KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
 }
 """Arrays of the results that `pairalign.formats.step_results` keeps, by phase: their types."""
 
-WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required=False)}
-"""`Commit.left`: the queries whose first record SAM has."""
-
 JOB_LEFT: Schema = {
     "block": Field(_COUNT),
     "ranked": Field(_COUNT),
@@ -148,7 +131,7 @@ JOB_LEFT: Schema = {
     "slice": Field(_whole(1, 2**60)),
     "hits": Field(_TEXT),
 }
-"""`Commit.job`: how far a search for the best hits has come; of other jobs it is empty."""
+"""`Manifest.job`: how far a search for the best hits has come; of other jobs it is empty."""
 
 _EXTREME = Kind(
     "two names, a score, and numbers of matches and columns",
@@ -166,7 +149,7 @@ SUMMARY_LEFT: Schema = {
     "low": Field(_EXTREME, required=False),
     "kinds": Field(_list_of(_COUNT), required=False),
 }
-"""`Commit.summary` and `Manifest.summary`: pairs written, the extreme ones, overlaps by kind."""
+"""`Manifest.summary`: pairs written, the extreme ones, overlaps by kind."""
 
 DISTANCES_HEAD: Schema = {
     "names": Field(_list_of(_TEXT)),

@@ -1,7 +1,7 @@
 """Results of the steps of a run, kept beside its output until that is written.
 
-They are in ``OUT.part``, with ``OUT.journal`` (see `pairalign.formats.resumable`): one after the
-other, each a NumPy archive after its size in eight bytes, the lowest first.
+They are in pieces (see `pairalign.formats.pieces`): one after the other, each a NumPy archive after
+its size in eight bytes, the lowest first.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy.typing as npt
 from pairalign.base.choices import COMMIT_SECONDS
 from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out
-from pairalign.formats.resumable import ResumableFile, check_resumable
-from pairalign.formats.schemas import KEPT_RESULTS, SchemaError, check_arrays
+from pairalign.formats.output import map_file
+from pairalign.formats.part_output import PartOutput, whole_part
+from pairalign.formats.pieces import Manifest
+from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -35,7 +37,7 @@ class KeptResults:
     run : dict
         What decides the results, see `pairalign.jobs.run.run_identity.describe`.
     seconds : float
-        Commit interval, about.
+        Interval of pieces, about.
 
     Attributes
     ----------
@@ -51,14 +53,16 @@ class KeptResults:
     """
 
     def __init__(self, path: str, run: dict[str, Any], seconds: float = COMMIT_SECONDS) -> None:
-        check_resumable(path)
-        self._path = path
-        self._file = ResumableFile(path, run)
-        last = self._file.last
-        self.pairs = self._pairs = 0 if last is None else last.pairs
-        self._before = list(self._file.read_segments()) if self.pairs else []
+        part = whole_part(path)
+        begun = Manifest(run, STEPS, part.shard, part.shards)
+        self._output = PartOutput(part, begun, resume=True, owns_folder=True)
+        self._before = [
+            file for file in self._output.manifest.files(part.folder) if file.kept.bytes
+        ]
+        self.pairs = self._kept = self._output.manifest.pairs
+        self._pairs = self.pairs
         self._seconds = seconds
-        self._committed = time.monotonic()
+        self._cut_at = time.monotonic()
 
     def before(self, phase: str) -> Iterator[Arrays]:
         """Read what was kept of a phase by the runs before, in order.
@@ -68,12 +72,12 @@ class KeptResults:
         phase : str
             One of `pairalign.formats.schemas.KEPT_RESULTS`.
         """
-        for segment in self._before:
-            start = 0
-            while start < len(segment):
+        for piece in self._before:
+            data, start = map_file(piece.path), 0
+            while start < len(data):
                 begin = start + _SIZE_BYTES
-                start = begin + int.from_bytes(segment[begin - _SIZE_BYTES : begin], "little")
-                stored_phase, arrays = self._read(segment[begin:start])
+                start = begin + int.from_bytes(data[begin - _SIZE_BYTES : begin], "little")
+                stored_phase, arrays = self._read(data[begin:start])
                 if stored_phase == phase:
                     yield arrays
 
@@ -89,28 +93,26 @@ class KeptResults:
 
     def damaged(self, reason: str) -> PartsError:
         """Return the error to raise where what was kept does not fit the run."""
-        return PartsError(f"'{self._path}.part' is damaged ({reason}); {left_out('resume')}")
+        folder = self._output.part.folder
+        return PartsError(f"'{folder}': a piece is damaged ({reason}); {left_out('resume')}")
 
     def add(self, phase: str, arrays: Arrays, pairs: int) -> None:
-        """Keep a result of some pairs, and commit if it is time."""
+        """Keep a result of some pairs, and end a piece if it is time."""
         assert arrays.keys() == KEPT_RESULTS[phase].keys()
         archive = io.BytesIO()
         np.savez(archive, phase=np.array(phase), **arrays)  # type: ignore[arg-type]
         data = archive.getbuffer()
-        self._file.write(len(data).to_bytes(_SIZE_BYTES, "little"))
-        self._file.write(data)
+        self._output.write(len(data).to_bytes(_SIZE_BYTES, "little"))
+        self._output.write(data)
         self._pairs += pairs
-        self._file.check()
-        if time.monotonic() - self._committed >= self._seconds:
-            self._file.commit(self._pairs)
-            self._committed = time.monotonic()
+        if time.monotonic() - self._cut_at >= self._seconds:
+            self._output.cut(self._kept, self._pairs - self._kept)
+            self._kept, self._cut_at = self._pairs, time.monotonic()
 
     def discard(self) -> None:
         """Remove what was kept: the output is there."""
-        self._before.clear()
-        self._file.discard()
+        self._output.discard()
 
     def abort(self) -> None:
-        """Let go of the files, which stay with what has been committed."""
-        self._before.clear()
-        self._file.abort()
+        """Let go of the files, which stay with what has been kept."""
+        self._output.abort()

@@ -50,14 +50,11 @@ class Piece:
         Whether it has what comes before all pairs, and after them.
     number : int
         Of its first pair, counted from 1, where a format numbers pairs.
-    left : tuple of dict
-        What writers have left of all that comes before, see `Writer.leave`.
     """
 
     first: bool = True
     last: bool = True
     number: int = 1
-    left: tuple[dict[str, Any], ...] = ()
 
 
 WHOLE = Piece()
@@ -334,13 +331,6 @@ class Writer(Abortable):
     def flush(self) -> int:
         """Wait until the output has all that was written; return the number of the next pair."""
         return self._content.piece.number + self.shown
-
-    def leave(self) -> dict[str, Any]:
-        """Return what a writer that goes on must know of what was written since the last call.
-
-        As JSON has it; called after `flush`.
-        """
-        return {}
 
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""

@@ -435,7 +435,7 @@ class ResumeOptions(CommandOptions):
     """Results that are kept when a run is ended."""
 
     resume: bool = flag(
-        "keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
+        "keep pieces in OUT.parts, and go on after those that a run of the same command has left",
         group=TO_GO_ON,
         is_how=True,
         surface="command",

@@ -150,7 +150,7 @@ def test_a_second_signal_ends_at_once(
     goes_on = b", the same command goes on" if options else b""
     said = b"pairalign: error: " + SAID[number] + b"; 'out.paf' was not written" + goes_on
     assert (out, err) == (b"", said + b"\n")
-    kept = ["out.paf", *(["out.paf.journal", "out.paf.part"] if options else [])]
+    kept = ["out.paf", *(["out.paf.parts"] if options else [])]
     assert sorted(os.listdir()) == ["aligning", "in.fa", *kept]
     assert Path("out.paf").read_text() == "before"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from align_command import align
+from resuming import change_manifest
 
 import pairalign
 from pairalign.cli.main import main
@@ -163,7 +164,11 @@ def test_entries_of_matrices(options: tuple[str, ...], shards: int) -> None:
     said, wanted = (
         json.loads(Path(one, "part-1-of-1.json").read_text()) for one in ("updated", "all")
     )
-    own = {"command": None, "summary": None}  # of an update nothing is known of what was written
+    own = {
+        "command": None,
+        "summary": None,
+        "digest": None,
+    }  # of an update nothing is known of what was written
     assert {**said, **own} == {**wanted, **own}
 
 
@@ -369,7 +374,7 @@ def test_what_the_run_was_asked_is_checked(
     for path in Path("parts").glob("*.json"):
         manifest = json.loads(path.read_text())
         assert manifest["request"] == {"input": "old.fa", "alphabet": "dna"}
-        path.write_text(json.dumps({**manifest, "request": request_of_run}))
+        change_manifest(path, request=request_of_run)
     message = said(capsys, "parts", "new.fa", "-o", "updated")
     assert message.startswith("pairalign: error: 'parts'")
     assert expected in message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import resource
@@ -14,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import run, write_random_set
+from resuming import change_manifest, interrupt
 
 from pairalign.cli.main import main
-from pairalign.formats.output import GZIP_MEMBER_BYTES
+from pairalign.formats.schemas import MOST_MANIFEST_BYTES
 
 A_GIGABYTE = 1 << 30
 
@@ -44,9 +44,7 @@ def check(capfd: pytest.CaptureFixture[str], command: str, message: str, code: i
 def part(**changes: Any) -> None:
     """Make the first of two parts, and change its manifest; None leaves a value out."""
     assert main(["align", "in.fa", "-o", "parts", "-q", "--shard", "1/2", "--format", "paf"]) == 0
-    path = Path("parts/part-1-of-2.json")
-    manifest = {**json.loads(path.read_text()), **changes}
-    path.write_text(json.dumps({key: one for key, one in manifest.items() if one is not None}))
+    change_manifest(Path("parts/part-1-of-2.json"), **changes)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +60,19 @@ def part(**changes: Any) -> None:
         ({"shard": 1.0}, "'shard' is '1.0'"),
         ({"shards": 1_000_000_000}, "'shards' is '1000000000', expected a whole number from 1 to"),
         ({"shards": 1}, "it is that of part 1 of 1"),
-        ({"start": -1}, "'start' is '-1'"),
-        ({"pairs": 1 << 63}, "'pairs' is '9223372036854775808'"),
-        ({"bytes": "12"}, "'bytes' is '12', expected a whole number"),
-        ({"bytes": -5}, "'bytes' is '-5'"),
-        ({"checksum": 7}, "'checksum' is '7', expected a CRC-32 of eight digits"),
+        ({"pieces": {}}, "'pieces' is an object, expected a list, each numbers of pairs before"),
+        ({"pieces": [[0, 1, 2, "00000000"]]}, "'pieces' is a list"),
+        ({"pieces": [[-1, 1, 2, "00000000", 1]]}, "'pieces' is a list"),
+        ({"pieces": [[0, 1 << 63, 2, "00000000", 1]]}, "'pieces' is a list"),
+        ({"pieces": [[0, 1, 2.5, "00000000", 1]]}, "'pieces' is a list"),
+        ({"pieces": [[0, 1, 2, 7, 1]]}, "'pieces' is a list"),
+        ({"pieces": [[0, 1, 2, "00000000", 0]]}, "'pieces' is a list"),
         ({"number": "1"}, "'number' is '1'"),
-        ({"shown": [1]}, "'shown' is a list"),
+        ({"complete": 1}, "'complete' is '1', expected true or false"),
+        ({"complete": False}, "it is that of part 1 of 2"),
+        ({"pairalign": 2}, "'pairalign' is '2'"),
+        ({"summary": {"kept": -1}}, "'kept' is '-1'"),
+        ({"job": {"block": 1}}, "'ranked' is missing"),
         ({"command": "align"}, "'command' is 'align', expected a list, each a text"),
         ({"command": ["align", 3]}, "'command' is a list, expected a list, each a text"),
         ({"more": 3}, "'more' is unknown"),
@@ -92,7 +96,6 @@ def test_manifests(
         (b"\xff\xfe", "it is no JSON"),
         (b'{"run": NaN}', "it is no JSON: found NaN"),
         (b'{"start": ' + b"9" * 5000 + b"}", "it is no JSON"),
-        (b" " * ((16 << 20) + 1), "it is too large"),
     ],
 )
 def test_manifests_that_are_none(
@@ -118,6 +121,20 @@ def test_a_manifest_that_is_a_pipe(capfd: pytest.CaptureFixture[str]) -> None:
     check(capfd, "merge parts -o all.paf", "it is no regular file")
 
 
+def test_a_manifest_without_end(capfd: pytest.CaptureFixture[str]) -> None:
+    part()
+    with open("parts/part-1-of-2.json", "r+b") as file:
+        file.truncate(MOST_MANIFEST_BYTES + 1)
+    check(capfd, "merge parts -o all.paf", "it is too large")
+
+
+def forge_piece(manifest: Path, text: bytes) -> None:
+    """Have the manifest of a part say that its only piece is that."""
+    (piece,) = json.loads(manifest.read_text())["pieces"]
+    piece[2:4] = len(text), f"{zlib.crc32(text):08x}"
+    change_manifest(manifest, pieces=[piece])
+
+
 def forge(path: str, **head: Any) -> None:
     """Write the only part of some distances, of which all but the head is as it should be."""
     assert main(["distance", "in.fa", "-o", "parts", "-q", "--shard", "1/1"]) == 0
@@ -126,9 +143,7 @@ def forge(path: str, **head: Any) -> None:
     kept = {key: one for key, one in described.items() if one is not None}
     text = json.dumps(kept).encode() + b"\n" + values
     Path(path).write_bytes(text)
-    manifest = Path("parts/part-1-of-1.json")
-    changed = {"bytes": len(text), "checksum": f"{zlib.crc32(text):08x}"}
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **changed}))
+    forge_piece(Path("parts/part-1-of-1.json"), text)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +193,7 @@ def test_parts_of_parquet(
     else:
         write_table(path, columns)
     text = path.read_bytes()
-    manifest = Path("parts/part-1-of-1.json")
-    changed = {"bytes": len(text), "checksum": f"{zlib.crc32(text):08x}"}
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **changed}))
+    forge_piece(Path("parts/part-1-of-1.json"), text)
     check(capfd, "merge parts -o all.parquet", message)
     assert not os.path.exists("all.parquet")
 
@@ -195,92 +208,55 @@ def test_a_manifest_does_not_decide_what_is_allocated() -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# journals
+# what --resume goes on from
 
 
-def interrupted(output: str, **changes: Any) -> None:
-    """Leave what a run that was ended has left, with the last line of its journal changed."""
-    command = f"align in.fa -o {output} -q --resume --commit-every 0"
-
-    def stop(self: object, *_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with pytest.MonkeyPatch.context() as broken:
-        broken.setattr("pairalign.formats.resumable.ResumableFile._publish", stop)
-        assert main(command.split()) == 1
-    path = Path(f"{output}.journal")
-    lines = path.read_bytes().splitlines()[:2]  # the head and the first commit
-    commit = {**json.loads(lines[1].rpartition(b" #")[0]), **changes}
-    text = json.dumps({key: one for key, one in commit.items() if one is not None}).encode()
-    path.write_bytes(lines[0] + b"\n" + text + b" #%08x\n" % zlib.crc32(text))
-
-
-def bomb(size: int) -> str:
-    """Text that becomes `size` bytes."""
-    return base64.b64encode(zlib.compress(bytes(size))).decode()
+def interrupted(output: str, monkeypatch: pytest.MonkeyPatch, **changes: Any) -> Path:
+    """Leave what a run that was ended has left, with another manifest; return where that is."""
+    command = ["align", "in.fa", "-o", output, "-q", "--resume", "--commit-every", "0"]
+    interrupt([*command, "--window", "3"], monkeypatch, 2)
+    path = Path(f"{output}.parts/.part-1-of-1.begun")
+    change_manifest(path, **changes)
+    return path
 
 
 @pytest.mark.parametrize(
-    ("output", "changes"),
+    "changes",
     [
-        ("out.paf", {"pairs": None}),
-        ("out.paf", {"pairs": "3"}),
-        ("out.paf", {"pairs": -1}),
-        ("out.paf", {"pairs": 11}),  # of 10
-        ("out.paf", {"bytes": None}),
-        ("out.paf", {"bytes": 1.5}),
-        ("out.paf", {"bytes": -1}),
-        ("out.paf", {"checksum": "x"}),
-        ("out.paf", {"number": 0}),
-        ("out.paf", {"state": []}),
-        ("out.paf", {"left": {"queries": 3}}),
-        ("out.paf", {"complete": 1}),
-        ("out.paf", {"more": 1}),
-        ("out.sam", {"left": {"queries": [77]}}),
-        ("out.sam", {"left": {"queries": [-1]}}),
-        ("out.sam", {"left": {"targets": [1]}}),
-        ("out.paf.gz", {"state": {}}),
-        ("out.paf.gz", {"state": {"members": "1", "rest": ""}}),
-        ("out.paf.gz", {"state": {"members": 1, "rest": "!"}}),
-        ("out.paf.gz", {"state": {"members": 1, "rest": "AAAA"}}),
-        ("out.paf.gz", {"state": {"members": 1, "rest": bomb(2 * GZIP_MEMBER_BYTES)}}),
+        {"pieces": None},
+        {"pieces": [[0, 11, 0, "00000000", 1]]},  # of 10
+        {"pieces": [[1, 2, 0, "00000000", 1]]},
+        {"pieces": [[0, 2, 0, "00000000", 1], [3, 2, 0, "00000000", 1]]},
+        {"pieces": [[0, 2, 5, "00000000", 1]]},
+        {"job": []},
+        {"job": {"block": 0}},
+        {"complete": 1},
+        {"more": 1},
+        {"format": "tsv"},
     ],
 )
-def test_journals(output: str, changes: dict[str, Any], capfd: pytest.CaptureFixture[str]) -> None:
-    interrupted(output, **changes)
-    kept = Path(f"{output}.journal").read_bytes()
-    check(capfd, f"align in.fa -o {output} --resume", "leave --resume out")
-    assert Path(f"{output}.journal").read_bytes() == kept
-    assert Path(f"{output}.part").exists()
-    assert main(["align", "in.fa", "-o", output, "-q"]) == 0
+def test_what_a_run_goes_on_from(
+    changes: dict[str, Any], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted("out.paf", monkeypatch, **changes)
+    kept = path.read_bytes()
+    check(capfd, "align in.fa -o out.paf --window 3 --resume", "leave --resume out")
+    assert path.read_bytes() == kept
+    assert main(["align", "in.fa", "-o", "out.paf", "-q"]) == 0
+    assert not path.parent.exists()
 
 
-def test_heads_of_journals(capfd: pytest.CaptureFixture[str]) -> None:
-    foreign, damaged = "is no journal of pairalign", "is damaged in line 1"
-    for head, said in (
-        ({"journal": 2}, damaged),
-        ({"journal": 3, "run": {}}, damaged),
-        ({"journal": 2, "run": 4}, damaged),
-        ([], foreign),
+def test_what_begins_as_no_manifest(capfd: pytest.CaptureFixture[str]) -> None:
+    path = Path("out.paf.parts/.part-1-of-1.begun")
+    path.parent.mkdir()
+    for text, said in (
+        (b'{"pairalign": 1}', "is damaged ('run' is missing)"),
+        (b'{"pairalign": 2, "run": {}}', "is damaged"),
+        (b"[]", "is no manifest of pairalign"),
     ):
-        text = json.dumps(head).encode()
-        Path("out.paf.journal").write_bytes(text + b" #%08x\n" % zlib.crc32(text))
-        Path("out.paf.part").touch()
+        path.write_bytes(text)
         check(capfd, "align in.fa -o out.paf --resume", said)
-
-
-def test_a_journal_does_not_decide_what_is_allocated() -> None:
-    """Text of a gigabyte, in a megabyte of the journal."""
-    squeezed = zlib.compressobj(9)
-    begin = squeezed.compress(b"") + squeezed.flush(zlib.Z_FULL_FLUSH)
-    block = squeezed.compress(bytes(1 << 20)) + squeezed.flush(zlib.Z_FULL_FLUSH)
-    text = begin + 1024 * block + squeezed.flush()  # its checksum is never reached
-    interrupted("out.paf.gz", state={"members": 1, "rest": base64.b64encode(text).decode()})
-    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (A_GIGABYTE, A_GIGABYTE))  # noqa: E731
-    command = ("align", "in.fa", "-o", "out.paf.gz", "--resume", "-t", "1")
-    found = run(*command, cwd=Path.cwd(), preexec_fn=limit)
-    assert found.returncode == 1
-    assert b"is damaged in its last line; leave --resume out" in found.stderr
+        assert path.read_bytes() == text
 
 
 # ---------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -15,10 +14,11 @@ from resuming import OPTIONS, interrupt, md5, run, write_set
 
 from pairalign.errors import PartsError
 from pairalign.formats import FORMATS
-from pairalign.formats import journal as journal_module
-from pairalign.formats.journal import Journal
-from pairalign.formats.resumable import Resumable, ResumableFile
+from pairalign.formats.part_output import PartOutput, take, whole_part
+from pairalign.formats.pieces import Manifest, Part, read_manifest
 from pairalign.jobs.run import slabs as slabs_module
+
+BEGUN = "out.paf.parts/.part-1-of-1.begun"
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +43,13 @@ def test_it_goes_on_and_does_not_begin_anew(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     interrupt(command, monkeypatch)
-    done = json.loads(Path("out.paf.journal").read_text().splitlines()[-1].rpartition(" #")[0])
+    done = read_manifest(BEGUN).pairs
     capfd.readouterr()
     run(*[word for word in command if word != "-q"])
-    assert f"resumed after {done['pairs']} of 780 pairs" in capfd.readouterr().err
-    assert done["pairs"] > 0
+    assert f"resumed after {done} of 780 pairs" in capfd.readouterr().err
+    assert done > 0
     assert md5("out.paf") == md5("one.paf")
+    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
 @pytest.mark.parametrize(
@@ -105,94 +106,72 @@ def test_damage_is_refused(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     interrupt(command, monkeypatch)
-    journal, part = Path("out.paf.journal"), Path("out.paf.part")
-    lines = journal.read_bytes().splitlines(keepends=True)
-    committed = json.loads(lines[-1].rpartition(b" #")[0])["bytes"]
+    manifest, piece = Path(BEGUN), Path("out.paf.parts/part-1-of-1.2.paf")
+    text = manifest.read_bytes()
     edits = [
-        lambda: journal.write_bytes(b"".join(lines).replace(b'"pairs": ', b'"pairs": 1')),
-        lambda: journal.write_bytes(lines[0].replace(b"BLOSUM62", b"BLOSUM50")),
-        lambda: journal.write_bytes(lines[0][:-20]),
-        lambda: journal.write_bytes(lines[0] + b"\n" + lines[1]),
-        lambda: part.write_bytes(part.read_bytes()[: committed - 1]),
-        lambda: part.write_bytes(b"X" + part.read_bytes()[1:]),
+        lambda: manifest.write_bytes(text.replace(b'"pieces": [[0, ', b'"pieces": [[0, 1')),
+        lambda: manifest.write_bytes(text.replace(b"BLOSUM62", b"BLOSUM50")),
+        lambda: manifest.write_bytes(text[:-20]),
+        lambda: piece.unlink(),
+        lambda: piece.write_bytes(piece.read_bytes()[:-1]),
+        lambda: piece.write_bytes(b"X" + piece.read_bytes()[1:]),
     ]
     edits[damage]()
     run(*command, code=1)
-    assert "leave --resume out to begin anew" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "leave --resume out to begin anew" in said
+    assert (piece if damage > 2 else manifest).name in said
     assert not Path("out.paf").exists()
     run(*(word for word in begun_anew(command) if word != "-q"))
-    assert "'out.paf.part', which a run with --resume had left, is" in capfd.readouterr().err
+    assert "out.paf.parts', which a run with --resume had left, is" in capfd.readouterr().err
     assert md5("out.paf") == md5("one.paf")
-    assert not journal.exists()
-    assert not part.exists()
+    assert not manifest.parent.exists()
 
 
-def test_an_empty_journal_is_nobodys(
+def test_an_empty_manifest_is_nobodys(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     interrupt(command, monkeypatch)
-    journal, part = Path("out.paf.journal"), Path("out.paf.part")
-    journal.write_bytes(b"")
-    before = part.read_bytes()
+    Path(BEGUN).write_bytes(b"")
+    before = {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()}
     run(*command, code=1)
-    assert "'out.paf.journal' is no journal of pairalign" in capfd.readouterr().err.replace(
-        f"{Path.cwd()}/", ""
-    )
+    assert "part-1-of-1.begun' is no manifest of pairalign" in capfd.readouterr().err
     run(*begun_anew(command))
     assert md5("out.paf") == md5("one.paf")
-    assert journal.read_bytes() == b""
-    assert part.read_bytes() == before
+    assert {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()} == before
 
 
-def test_half_a_commit_does_not_count(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_that_is_not_in_the_manifest_is_written_again(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupt(command, monkeypatch)
-    journal = Path("out.paf.journal")
-    journal.write_bytes(journal.read_bytes()[:-5])
+    Path("out.paf.parts/part-1-of-1.4.paf").write_bytes(b"ended between both")
     run(*command)
     assert md5("out.paf") == md5("one.paf")
-
-
-def test_a_long_journal_is_shortened(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """What only the last commit needs is kept of that one alone; the lock stays."""
-    monkeypatch.setattr(journal_module, "_MOST_BYTES", 4000)
-    command = [word.replace("out.paf", "out.sam.gz") for word in command]
-    run(*(word.replace("out.sam", "one.sam") for word in begun_anew(command)))
-    interrupt(command, monkeypatch, 4)
-    journal = Journal("out.sam.gz.journal", _run_in("out.sam.gz.journal"))
-    assert journal.last is not None
-    assert journal.last.state["rest"]
-    assert [bool(commit.left) for commit in journal.history].count(True) >= 2
-    lines = Path("out.sam.gz.journal").read_bytes().splitlines()
-    assert [b'"rest"' in line for line in lines[1:3]] == [False, False]
-    with pytest.raises(PartsError, match="another run is writing"):
-        Journal("out.sam.gz.journal", _run_in("out.sam.gz.journal"))
-    journal.close()
-    run(*command)
-    assert md5("out.sam.gz") == md5("one.sam.gz")
-
-
-def _run_in(journal: str) -> dict[str, object]:
-    """The description of the run that a journal is of."""
-    line = Path(journal).read_bytes().splitlines()[0]
-    run: dict[str, object] = json.loads(line.rpartition(b" #")[0])["run"]
-    return run
+    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
 def test_two_runs_of_one_output(capfd: pytest.CaptureFixture[str]) -> None:
     write_set("in.fa", 30, 60)
-    held = Resumable("out.paf", {"run": 1})
+    manifest = Manifest({"run": 1}, "paf", 1, 1)
+    held = PartOutput(whole_part("out.paf"), manifest, resume=True, owns_folder=True)
     for options in ((), ("--resume",)):
         run("align", "in.fa", "-o", "out.paf", "-q", *options, code=1)
         assert "another run is writing this output" in capfd.readouterr().err
-    held.output.abort()
+    held.abort()
     run("align", "in.fa", "-o", "out.paf", "-q")
-    descriptor = os.open("gone", os.O_CREAT | os.O_RDWR)
-    os.unlink("gone")
+
+
+def test_a_run_that_has_just_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Part(".", 1, 1)
+    os.close(Manifest({}, "paf", 1, 1).write(part.begun))
+
+    def finish(descriptor: int, how: int) -> None:
+        os.unlink(part.begun)
+
+    monkeypatch.setattr("fcntl.flock", finish)
     with pytest.raises(PartsError, match="another run has just finished"):
-        journal_module.lock_journal(descriptor, "gone")
-    os.close(descriptor)
+        take(part)
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
@@ -212,7 +191,7 @@ def test_file_systems_without_locks(
     capfd.readouterr()
     run(*[word for word in command if word != "-q"])
     said = capfd.readouterr().err
-    assert f"out.paf.journal' cannot be locked ({os.strerror(number)})" in said
+    assert f".part-1-of-1.begun' cannot be locked ({os.strerror(number)})" in said
     assert "resumed after " in said
     assert md5("out.paf") == md5("one.paf")
     interrupt(command, monkeypatch)
@@ -240,13 +219,13 @@ def test_results_are_committed_as_often_as_they_are_to_be(
     expected = md5("out")
     monkeypatch.setattr(slabs_module, "_CORE_SPEED", 10)
     commits = []
-    commit = ResumableFile.commit
+    cut = PartOutput.cut
 
-    def counted(self: ResumableFile, pairs: int, **more: Any) -> None:
-        commits.append(pairs)
-        commit(self, pairs, **more)
+    def counted(self: PartOutput, start: int, pairs: int, *number: int, **more: Any) -> None:
+        commits.append(start + pairs)
+        cut(self, start, pairs, *number, **more)
 
-    monkeypatch.setattr(ResumableFile, "commit", counted)
+    monkeypatch.setattr(PartOutput, "cut", counted)
     run(*words, "--resume", "--commit-every", seconds)
     assert md5("out") == expected
     assert commits == sorted(commits)
@@ -307,7 +286,7 @@ def test_distances_and_trees_are_resumed(
     assert md5(output) == md5(f"one.{output}")
     interrupt(command, monkeypatch, 1)
     run(name, "in.fa", "-o", output)
-    assert f"'{output}.distances.part', which a run with" in capfd.readouterr().err
+    assert f"{output}.parts', which a run with" in capfd.readouterr().err
     assert sorted(os.listdir()) == ["in.fa", f"one.{output}", output]
 
 

@@ -15,11 +15,11 @@ import pytest
 from commands import TIMEOUT_SECONDS, start
 from resuming import OPTIONS, Killed, md5, run, write_set
 
+from pairalign.base import part_file, run_files
 from pairalign.cli.main import main
-from pairalign.formats import journal as journal_module
-from pairalign.formats import resumable as resumable_module
-from pairalign.formats.journal import Journal
-from pairalign.formats.parquet import ParquetWriter
+from pairalign.formats import part_output, pieces
+from pairalign.formats.part_output import PartOutput
+from pairalign.jobs.run import destination
 
 ENDINGS = ("parquet", "tsv.gz", "sam", "gexf", "npz", "a3m", "phylip", "newick")
 """Of those that go on in other ways."""
@@ -56,11 +56,10 @@ def kill_and_resume(chance: random.Random, command: list[str], output: str, kill
             done += kill_after(chance.uniform(0.2, 1.1) * whole, *command)
         if done == before:
             whole = time.monotonic() - began  # the machine is less busy than it was
-        if not os.path.exists(output) or os.path.exists(f"{output}.journal"):
+        if not os.path.exists(output) or os.path.exists(f"{output}.parts"):
             assert not kill_after(TIMEOUT_SECONDS, *command)
         assert md5(output) == expected
-        assert not os.path.exists(f"{output}.part")
-        assert not os.path.exists(f"{output}.journal")
+        assert not os.path.exists(f"{output}.parts")
     return done
 
 
@@ -96,14 +95,15 @@ def test_killed_at_random_moments(format: str) -> None:
 
 
 STEPS = [
-    (resumable_module.os, "fdatasync"),
-    (resumable_module.os, "replace"),
-    (journal_module.os, "fdatasync"),
-    (journal_module.os, "unlink"),
-    (journal_module, "_pack"),
-    (resumable_module, "measure_file"),
-    (Journal, "restart"),
-    (ParquetWriter, "join_files"),
+    (part_output.os, "fdatasync"),
+    (part_file, "publish"),
+    (pieces.os, "fsync"),
+    (run_files.os, "unlink"),
+    (run_files.os, "rmdir"),
+    (pieces, "_sync_folder"),
+    (pieces, "measure_file"),
+    (PartOutput, "_open"),
+    (destination, "merge_pieces"),
 ]
 
 
@@ -156,8 +156,8 @@ def test_killed_at_every_step(
             patch.setattr(module, name, killed)
             main(list(command))
         assert not Path(f"out.{format}").exists() or md5(f"out.{format}") == expected
-    if Path(f"out.{format}").exists() and not Path(f"out.{format}.journal").exists():
+    if Path(f"out.{format}").exists() and not Path(f"out.{format}.parts").exists():
         os.unlink(f"out.{format}")
     run(*command)
     assert md5(f"out.{format}") == expected
-    assert not Path(f"out.{format}.journal").exists()
+    assert not Path(f"out.{format}.parts").exists()

@@ -81,8 +81,7 @@ def test_a_run_goes_on_where_it_was_ended(
             assert main(resumed) == 0
             break
         except Killed:
-            assert Path(f"{name}.part").exists()
-            assert Path(f"{name}.journal").exists()
+            assert Path(f"{name}.parts/.part-1-of-1.begun").exists()
             assert not Path(name).exists()
     assert computed["calls"] == calls - 2 * (calls // 3)
     assert Path(name).read_bytes() == whole
@@ -123,16 +122,17 @@ def test_another_run_and_damage_are_refused(
     with pytest.raises(Killed):
         main(command)
     computed["until"] = None
-    kept = Path("p.tsv.part").read_bytes()
+    piece = Path("p.tsv.parts/part-1-of-1.2.steps")
+    kept = piece.read_bytes()
     assert main([*command, "--threshold", "0.1"]) != 0
     assert "threshold" in capsys.readouterr().err
-    assert Path("p.tsv.part").read_bytes() == kept
-    Path("p.tsv.part").write_bytes(kept[:-9] + bytes(9))
+    assert piece.read_bytes() == kept
+    piece.write_bytes(kept[:-9] + bytes(9))
     assert main(command) != 0
     assert "leave --resume out" in capsys.readouterr().err
-    Path("p.tsv.part").write_bytes(kept)
+    piece.write_bytes(kept)
     assert main([*command, "--threads", "1"]) == 0
-    assert not Path("p.tsv.part").exists()
+    assert not piece.parent.exists()
 
 
 def test_without_the_option_what_was_kept_is_replaced(
@@ -172,7 +172,7 @@ def test_additions_go_on_where_they_were_ended(
             assert main(resumed) == 0
             break
         except Killed:
-            assert Path(f"{out}.part").exists()
+            assert Path(f"{out}.parts").exists()
             assert not Path(out).exists()
     assert computed["calls"] == calls - ends[0] - ends[1]
     assert Path(out).read_bytes() == Path(f"whole.{format}").read_bytes()

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from align_command import align
-from resuming import write_set
+from resuming import change_manifest, write_set
 
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS
@@ -43,12 +43,13 @@ def changed(data: bytes, chance: random.Random) -> bytes:
 def replace(part: Path, data: bytes) -> None:
     """Put other contents into a part, whose manifest says that they are what was written."""
     part.write_bytes(data)
-    path = part.with_suffix(".json")
-    manifest = json.loads(path.read_text())
-    manifest |= {"bytes": len(data), "checksum": f"{zlib.crc32(data):08x}"}
-    if manifest["pieces"]:
-        manifest["pieces"][-1][2] = len(data)
-    path.write_text(json.dumps(manifest))
+    name, _, rest = part.name.partition(".")
+    path = part.with_name(f"{name}.json")
+    pieces = json.loads(path.read_text())["pieces"]
+    number = int(rest.partition(".")[0]) if rest[0].isdigit() else 1
+    place = [k for k, piece in enumerate(pieces) if piece[2]][number - 1]
+    pieces[place][2:4] = len(data), f"{zlib.crc32(data):08x}"
+    change_manifest(path, pieces=pieces)
 
 
 def use_parts(capfd: pytest.CaptureFixture[str]) -> set[int]:

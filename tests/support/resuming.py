@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pairalign.cli.main import main
-from pairalign.formats.journal import Commit, Journal
+from pairalign.formats.part_output import PartOutput
 
 OPTIONS = ("--resume", "--commit-every", "0", "-q", "--device", "cpu", "--memory", "16M")
 
@@ -35,19 +38,28 @@ class Killed(BaseException):
     """What ends a run as a kill does: what would have been cleaned up stays."""
 
 
-def interrupt(command: list[str], monkeypatch: pytest.MonkeyPatch, commits: int = 3) -> None:
-    """Leave a run after some commits."""
-    real = Journal.commit
+def interrupt(command: list[str], monkeypatch: pytest.MonkeyPatch, pieces: int = 3) -> None:
+    """Leave a run after some pieces."""
+    real = PartOutput.cut
     count = 0
 
-    def commit(self: Journal, one: Commit) -> None:
+    def cut(self: PartOutput, *arguments: Any, **more: Any) -> None:
         nonlocal count
-        real(self, one)
+        real(self, *arguments, **more)
         count += 1
-        if count == commits:
+        if count == pieces:
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "commit", commit)
+        patch.setattr(PartOutput, "cut", cut)
         with pytest.raises(Killed):
             main(command)
+
+
+def change_manifest(path: Path, **changes: Any) -> None:
+    """Change what a manifest has, and its digest; None leaves a value out."""
+    manifest = {**json.loads(path.read_text()), **changes}
+    manifest = {key: value for key, value in manifest.items() if value is not None}
+    manifest.pop("digest", None)
+    text = json.dumps(manifest)
+    path.write_text(f'{text[:-1]}, "digest": "{zlib.crc32(text.encode()):08x}"}}\n')

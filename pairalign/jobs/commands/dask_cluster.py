@@ -7,7 +7,6 @@ that runs twice, after its worker has died, does no harm.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Generator, Iterable, Iterator
@@ -19,17 +18,18 @@ from pairalign.base.arguments import Shard
 from pairalign.base.console import log
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
-from pairalign.formats.part_places import check_folder, clear_parts
-from pairalign.formats.parts import (
-    is_complete,
-    manifest_path,
+from pairalign.formats.part_output import whole_part
+from pairalign.formats.pieces import (
+    Part,
+    check_folder,
+    clear_parts,
+    is_whole,
     prepare_folder,
     read_manifests,
+    without_option,
 )
-from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.part_place import without_option
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.resources import Resources
@@ -81,16 +81,16 @@ def run_on_cluster(
     DeviceError
         A task failed again and again; the message has what it said.
     """
-    from pairalign.formats.merge import merge_alignments
+    from pairalign.formats.merge import merge_pieces
 
     command = without_option(list(request.command_line), "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
-    parts = Parts(format.name, format.suffixes[0], command)
+    parts = Parts(format.name, command)
     folder = make_parts(request, path, job, parts, **more)
     manifests = read_manifests(folder)
-    merge_alignments(folder, manifests, path, job.threads)
+    merge_pieces(folder, manifests, path, job.threads)
     clear_parts(folder, manifests[0].run)
 
 
@@ -100,14 +100,13 @@ class Parts:
 
     Attributes
     ----------
-    format, suffix : str
+    format : str
         Of the parts.
     command : list of str
         Arguments of the program that make a part, less ``--output`` and ``--shard``.
     """
 
     format: str
-    suffix: str
     command: list[str]
 
 
@@ -123,7 +122,7 @@ def workers_of(options: Any) -> WorkersRequest | None:
     """
     if options.dask is None:
         return None
-    check_resumable(options.output)
+    whole_part(options.output)
     if "-" in (options.input, getattr(options, "input2", None), *options.reading.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
     return WorkersRequest(options.dask, options.resume, options.command_line, options.resources)
@@ -145,11 +144,11 @@ def make_parts(
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
     folder = parts_folder_of(path)
-    described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
+    described = describe_run(job, format=parts.format, **more)
     check_folder(folder, described)
     with _open_workers(request) as workers:
         tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
-        tasks, done = _reusable(folder, described, parts, tasks) if request.resume else (tasks, [])
+        tasks, done = _reusable(folder, described, tasks) if request.resume else (tasks, [])
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)
@@ -158,14 +157,12 @@ def make_parts(
     return folder
 
 
-def _reusable(
-    folder: str, described: dict[str, Any], parts: Parts, tasks: int
-) -> tuple[int, list[int]]:
+def _reusable(folder: str, described: dict[str, Any], tasks: int) -> tuple[int, list[int]]:
     """Return the number of parts, and which of them a run that was ended has left, complete."""
     if not os.path.isdir(folder) or not any(name.endswith(".json") for name in os.listdir(folder)):
         return tasks, []
     manifests = [manifest for manifest in read_manifests(folder) if manifest.run == described]
-    done = [manifest.shard for manifest in manifests if is_complete(folder, manifest, parts.suffix)]
+    done = [manifest.shard for manifest in manifests if all(map(is_whole, manifest.files(folder)))]
     if not done:
         return tasks, []
     log.warning("resumed: %s of %s parts are there", len(done), manifests[0].shards)
@@ -178,7 +175,7 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     The folder holds parts of this run alone. A part is there already where its task is done again
     because the worker that knew it done has died.
     """
-    if os.path.exists(manifest_path(folder, *shard)):
+    if os.path.exists(Part(folder, *shard).manifest):
         return shard
     import subprocess  # few runs need it
 

@@ -20,7 +20,6 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.formats import Writer
-    from pairalign.formats.resumable import Join
 
 _Options = TypeVar("_Options", bound=CommandOptions)
 
@@ -77,12 +76,10 @@ def _find_output(
     return output, format
 
 
-def named_output_of(
-    request: CommandOptions, format: str, suffix: str, join: Join | None = None
-) -> OutputRequest:
+def named_output_of(request: CommandOptions, format: str) -> OutputRequest:
     """Return where results go, as `output_of` does; messages name it from now on."""
-    output = output_of(request, format, suffix, join)
-    name_output(output.path)
+    output = output_of(request, format)
+    name_output(output.part.manifest if output.part and output.is_shard else output.path)
     return output
 
 

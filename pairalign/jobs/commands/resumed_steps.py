@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from pairalign.base.console import log
+from pairalign.formats.part_output import replace_leftovers
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.run.destination import replace_leftovers
 from pairalign.jobs.run.run_identity import describe
 from pairalign.requests.shared import ResumeOptions
 

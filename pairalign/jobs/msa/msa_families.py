@@ -20,7 +20,7 @@ from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
-from pairalign.formats.parts import prepare_folder
+from pairalign.formats.pieces import prepare_folder
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
 from pairalign.jobs.msa.homolog_search import find_homologs

@@ -36,7 +36,7 @@ from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapReque
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.report.report_option import ReportRequest, finish_report, report_of
-from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
@@ -93,7 +93,7 @@ def run_overlap(request: OverlapOptions) -> None:
     command = _Command(
         request,
         RunRequest(shard=request.shard, result_seconds=seconds, resources=resources),
-        named_output_of(request, writer_type.name, writer_type.suffixes[0]),
+        named_output_of(request, writer_type.name),
         writer_type,
         shown,
         workers,
@@ -123,7 +123,7 @@ def _carry_out(command: _Command) -> Lines:
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
         return written_pairs("overlaps", job.pairs, output.path)
-    destination = Destination(output, job, **decided)
+    destination = open_destination(output, job, **decided)
     seen = OverlapWatcher(request, job.problem, overhang)
     kinds = destination.before.get("kinds", [])
     before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)

@@ -1,24 +1,33 @@
-"""What commands with ``--resume`` and ``--shard`` share: where results go, and from where on."""
+"""Where the results of a job go: a file, or pieces of a part with ``--shard`` and ``--resume``."""
 
 from __future__ import annotations
 
 import logging
-import os
+import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Protocol
 
+from pairalign.base.declaration import stored
 from pairalign.base.error_types import PartsError
-from pairalign.base.spelling import left_out, spelled
-from pairalign.formats.journal import Commit
-from pairalign.formats.names import compression_of
+from pairalign.base.run_files import remove_regular
+from pairalign.base.spelling import left_out
+from pairalign.formats.merge import merge_pieces
 from pairalign.formats.output import Output, check_writable, open_output
-from pairalign.formats.resumable import Join, Resumable, remove_leftovers
-from pairalign.formats.writer import WHOLE
+from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
+from pairalign.formats.pieces import (
+    Manifest,
+    Part,
+    check_place,
+    find_complete,
+    prepare_folder,
+)
+from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.part_place import End, PartPlace, choose_part
+from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_identity import describe_run
 
 log = logging.getLogger("pairalign")
@@ -34,9 +43,6 @@ class Written(Protocol):
     def flush(self) -> int:
         """Wait until the output has all; return the number of the next pair."""
 
-    def leave(self) -> dict[str, Any]:
-        """Return what a writer that goes on must know, see `pairalign.formats.writer.Writer`."""
-
 
 @dataclass(frozen=True)
 class OutputRequest:
@@ -45,37 +51,53 @@ class OutputRequest:
     Attributes
     ----------
     path : str
-        Of a part, its own.
+        Of a shard, that of its first piece.
     resume : bool
-        Whether the output can be resumed, and goes on where an earlier run was ended.
+        Whether pieces are kept when the run is ended, and it goes on after those that are there.
     commit_seconds : float
-        Commit interval, with `resume`.
-    place : PartPlace or None
-        Where a part goes, with ``--shard``.
-    join : callable, optional
-        As for `pairalign.formats.resumable.Resumable`.
+        Interval of pieces, with `resume`.
+    part : Part or None
+        Where pieces go, if results come in pieces.
+    is_shard : bool
+        Whether the pieces are the result, to be merged with other shards.
+    command : list of str
+        The program's arguments.
+    stored : dict
+        What the run stores of what is asked.
     """
 
     path: str
     format: str
-    resume: bool
-    commit_seconds: float
-    place: PartPlace | None = None
-    join: Join | None = None
+    resume: bool = False
+    commit_seconds: float = 0
+    part: Part | None = None
+    is_shard: bool = False
+    command: list[str] = field(default_factory=list)
+    stored: dict[str, Any] = field(default_factory=dict)
 
 
-def output_of(options: Any, format: str, suffix: str, join: Join | None = None) -> OutputRequest:
-    """Return where the options say that results go; `suffix` is that of a part.
+def output_of(options: Any, format: str) -> OutputRequest:
+    """Return where the options say that results go; nothing is written yet.
 
     Raises
     ------
     OutputError, PartsError
-        They cannot go there.
+        They cannot go there, or what is there is not pairalign's.
     """
-    place = choose_part(options, suffix)
-    path = options.output if place is None else place.path
-    check_writable(path)
-    return OutputRequest(path, format, options.resume, options.commit_every, place, join)
+    path, resume = options.output, options.resume
+    if options.shard is None:
+        check_writable(path)
+        part = whole_part(path) if resume else None
+        return OutputRequest(path, format, resume, options.commit_every, part)
+    part = Part(path, *options.shard)
+    path = part.piece(format)
+    check_files(replace(options, output=path))
+    prepare_folder(part.folder)
+    for file in (path, part.manifest):
+        check_writable(file)
+    check_place(part, format)
+    command, request = list(options.command_line), stored(options)
+    return OutputRequest(path, format, resume, options.commit_every, part, True, command, request)
 
 
 class Destination:
@@ -83,19 +105,21 @@ class Destination:
 
     Parameters
     ----------
-    of_block : bool
-        Whether results may be those of `AlignmentJob.of_block`.
-    **more
-        What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
+    job : AlignmentJob
+        All that is to be done.
+    output : PartOutput, optional
+        Where to, if results come in pieces.
+    complete : Manifest, optional
+        Of a shard of which all was written before.
 
     Attributes
     ----------
     job : AlignmentJob
-        The one that is given, or what is left of it: what is to be done.
+        What is left to be done.
     piece : Piece
         What is to be written.
-    output : Output or None
-        Where to, if it can be resumed.
+    output : PartOutput or None
+        As given.
     is_done, is_resumed : bool
         All, or some, was written before.
     before : dict
@@ -105,173 +129,157 @@ class Destination:
         `pairalign.formats.schemas.SUMMARY_LEFT`; a command with one sets it.
     path, format : str
         As they were asked for.
+
+    Raises
+    ------
+    PartsError
+        What was written before is not of this job.
     """
 
     def __init__(
-        self, request: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
+        self,
+        request: OutputRequest,
+        job: AlignmentJob,
+        output: PartOutput | None = None,
+        complete: Manifest | None = None,
     ) -> None:
-        place = request.place
-        self.job = job
-        self._asked = request
+        manifest = complete if output is None else output.manifest
         self.path, self.format = request.path, request.format
-        self._place = place
-        self._pairs = job.pairs
-        self._described: dict[str, Any] = {}
-        if request.resume or place is not None:  # it digests the sets
-            self._described = describe_run(job, format=request.format, **more)
-        self.piece = self._start = WHOLE if place is None else place.piece(job)
-        self.output: Output | None = None
-        self.is_done = self.is_resumed = False
-        self.before: dict[str, Any] = {}
+        self.job, self.output, self._request = job, output, request
+        self.piece, self.before = WHOLE, {} if manifest is None else manifest.summary
+        self.is_done = manifest is not None and manifest.complete
+        self.is_resumed = self.is_done or (output is not None and output.is_resumed)
         self.summary: Callable[[], dict[str, Any]] = dict
-        self._resumable: Resumable | None = None
-        self._number = self.piece.number
-        self._counts = list(accumulate(piece.pairs for piece in job.pieces))
-        self._ends: list[End] = []
-        if request.resume and place is not None and self._is_complete(place):
+        self._ranges, self._done, self._pairs = job.pieces, 0, job.pairs
+        self._ends = list(accumulate(piece.pairs for piece in job.pieces))
+        self._cut_at = time.monotonic()
+        if output is not None and manifest is not None:
+            number, shards = output.part[1:]
+            is_first = number == 1 and not manifest.pieces
+            self.piece = Piece(is_first, number == shards, manifest.next)
+            self._go_on(manifest)
+
+    def _go_on(self, manifest: Manifest) -> None:
+        """Leave out what the pieces of a manifest have."""
+        for piece in manifest.pieces:
+            starts = piece.start == self._place(self._done)
+            self._done += piece.pairs
+            ends = piece.start + piece.pairs == self._place(self._done, before=piece.pairs > 0)
+            if not (starts and ends) or self._done > self._pairs:
+                raise PartsError(
+                    f"the manifest of '{self.path}' is damaged: it has other pairs than there are; "
+                    f"{left_out('resume', True)} to begin anew"
+                )
+        if not self.is_resumed:
             return
-        if request.resume:
-            self._resume()
-        else:
-            replace_leftovers(request.path)
-        if place is not None:
-            place.begin(self._described, request.format, is_resumed=self.is_resumed)
-            if len(job.pieces) > 1 and self.output is None and not self.is_done:
-                self.output = open_output(request.path)
-        if of_block and not self.is_done:
-            self.job = self.job.of_block()
+        log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
+        if not self.is_done:
+            self.job = self.job.after(self._done, manifest.job)
 
-    def _is_complete(self, place: PartPlace) -> bool:
-        """Whether a run before has completed the part: then it and its manifest stay."""
-        manifest = place.find_complete(self._described, self.format)
-        if manifest is None:
-            return False
-        log.warning("'%s' is complete", place.path)
-        self.before, self._place = manifest.summary, None
-        self.is_done = self.is_resumed = True
-        return True
+    def _place(self, done: int, *, before: bool = False) -> int:
+        """Return how many pairs of the pair matrix come before those that follow some of the job.
 
-    def _resume(self) -> None:
-        request = self._asked
-        described = {
-            **self._described,
-            "shard": self.job.shard,
-            "pairs": (self.job.pieces[0].start if self.job.pieces else 0, self._pairs),
-            "gz": bool(compression_of(request.path)),
-        }
-        resumable = Resumable(
-            request.path,
-            described,
-            threads=self.job.threads,
-            seconds=request.commit_seconds,
-            join=request.join,
-        )
-        last = resumable.last
-        self.is_done = resumable.is_done
-        if last is not None and last.pairs > self._pairs:
-            resumable.output.abort()
-            raise PartsError(
-                f"'{request.path}.journal' is damaged: it has more pairs than there are; "
-                f"{left_out('resume', True)} to begin anew"
-            )
-        if last is not None:
-            self._number, self.before = last.number, last.summary
-            left = tuple(commit.left for commit in resumable.history if commit.left)
-            self.piece = replace(self.piece, first=False, number=last.number, left=left)
-            say_resumed(last.pairs, self._pairs)
-            self._ends = self._ends_before(resumable)
-            if not self.is_done:
-                self.job = self._left_by(resumable, last)
-        self.is_resumed = last is not None
-        self._resumable = resumable
-        self.output = resumable.output
-
-    def _ends_before(self, resumable: Resumable) -> list[End]:
-        """Return where the pieces end that were written before: each was committed."""
-        commits = {
-            commit.pairs: End(commit.bytes, commit.number) for commit in reversed(resumable.history)
-        }
-        return [commits[count] for count in self._counts[:-1] if count in commits]
-
-    def _left_by(self, resumable: Resumable, last: Commit) -> AlignmentJob:
-        """Return the job that begins where a commit was."""
-        try:
-            return self.job.after(last.pairs, last.job)
-        except PartsError:
-            resumable.output.abort()
-            raise
+        Where these are the last of a range: `before` what is between it and the next one.
+        """
+        if not self._ranges:
+            return 0
+        find = bisect_left if before else bisect_right
+        place = min(find(self._ends, done), len(self._ends) - 1)
+        start, pairs = self._ranges[place]
+        return start + pairs - (self._ends[place] - done)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let go of the place and the output when a block fails, even before there is a writer."""
+        """Let go of the output when a block fails, even before there is a writer."""
         try:
             yield
         except BaseException:
             if self.output is not None:
                 self.output.abort()
-            if self._place is not None:
-                self._place.give_up()
             raise
 
-    def wrote(self, writer: Written) -> None:
-        """Commit, if it is time, what the job has given so far, all of which was written."""
-        ended = self.job.pairs_done in self._counts[len(self._ends) : -1]
-        if self._resumable is not None and (ended or self._resumable.is_due):
-            self._commit(writer)
-        if ended:
-            self._ends.append(self._end(writer))
+    def open(self) -> Output:
+        """Return what takes the results: the output, or a file."""
+        return self.output or open_output(self.path, threads=self.job.threads)
 
-    def _end(self, writer: Written) -> End:
-        """Return where the output is; rows of tables are counted, which end by themselves."""
-        if self._asked.join is not None:
-            return End(0, self.piece.number + writer.shown)
-        number = writer.flush()
-        descriptor = None if self.output is None else self.output.descriptor
-        size = 0 if descriptor is None else os.lseek(descriptor, 0, os.SEEK_CUR)
-        return End(size, number)
+    def wrote(self, writer: Written) -> None:
+        """End a piece if it is time; all that the job has given so far was written."""
+        if self.output is None:
+            return
+        done = self.job.pairs_done
+        is_due = time.monotonic() - self._cut_at >= self._request.commit_seconds
+        if done not in self._ends[:-1] and not (self._request.resume and is_due):
+            return
+        start, pairs = self._place(self._done), done - self._done
+        self.output.cut(start, pairs, writer.flush(), job=self.job.leave(), summary=self.summary())
+        self._done, self._cut_at = done, time.monotonic()
 
     def wrote_all(self, writer: Written) -> None:
-        """Commit what is left; before the writer is closed."""
-        if self._resumable is not None:
-            self._commit(writer)
-        else:
-            self._number = self.piece.number + writer.shown
-
-    def _commit(self, writer: Written) -> None:
-        assert self._resumable is not None
-        self._number = writer.flush()
-        left, job = writer.leave(), self.job.leave()
-        summary = self.summary()
-        self._resumable.commit(
-            self.job.pairs_done, self._number, left=left, job=job, summary=summary
-        )
+        """Say what the last piece is; before the writer is closed."""
+        if self.output is not None:
+            start, pairs = self._place(self._done), self._pairs - self._done
+            number = self.piece.number + writer.shown
+            self.output.ends_with(start, pairs, number, summary=self.summary())
 
     def finish(self) -> None:
-        """Write the manifest of a part, which is in its place."""
-        if self._place is not None:
-            ends = [*self._ends, *([End(0, self._number)] if self.job.pieces else [])]
-            number = self._start.number
-            pieces, format = self.job.pieces, self._asked.format
-            self._place.finish(
-                self._described, format, pieces, ends, number=number, summary=self.summary()
-            )
-
-    def take_back(self) -> Resumable:
-        """Return what was written, for other results to be made of."""
-        assert self._resumable is not None
-        return self._resumable
+        """Make the result of the pieces: a shard, or the file that they are merged to."""
+        if self.output is None:
+            return
+        with self.held():
+            if self._request.is_shard:
+                self.output.finish()
+                return
+            folder, manifest = self.output.part.folder, self.output.manifest
+            merge_pieces(folder, [manifest], self.path, self.job.threads)
+            self.output.discard()
 
 
-def replace_leftovers(path: str) -> None:
-    """Say, and remove, what a dead run with ``--resume`` has left of an output."""
-    if remove_leftovers(path):
-        log.warning(
-            "'%s.part', which a run with %s had left, is replaced: this run begins anew",
-            path,
-            spelled("resume", True),
-        )
+def open_destination(
+    request: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
+) -> Destination:
+    """Find out what was written before, and open what the rest goes to.
+
+    Parameters
+    ----------
+    of_block : bool
+        Whether results may be those of `AlignmentJob.of_block`.
+    **more
+        What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
+
+    Raises
+    ------
+    PartsError, OutputError
+        See `PartOutput`.
+    """
+    part = request.part
+    if part is None:
+        replace_leftovers(request.path)
+        destination = Destination(request, job)
+    else:
+        run = describe_run(job, format=request.format, **more)  # it digests the sets
+        complete = None
+        if request.is_shard and request.resume:
+            complete = find_complete(part, run, request.format)
+        if complete is None:
+            destination = _open_part(request, part, job, run)
+        else:
+            log.warning("'%s' is complete", request.path)
+            remove_regular(part.begun)
+            destination = Destination(request, job, complete=complete)
+    if of_block and not destination.is_done:
+        destination.job = destination.job.of_block()
+    return destination
 
 
-def say_resumed(done: int, pairs: int) -> None:
-    """Say from where a run goes on."""
-    log.warning("resumed after %s of %s pairs", f"{done:,}", f"{pairs:,}")
+def _open_part(
+    request: OutputRequest, part: Part, job: AlignmentJob, run: dict[str, Any]
+) -> Destination:
+    first = job.pieces[0].start + 1 if job.pieces else 1
+    begun = Manifest(run, request.format, part.shard, part.shards, first)
+    begun.command, begun.request = request.command, request.stored
+    output = PartOutput(part, begun, resume=request.resume, owns_folder=not request.is_shard)
+    try:
+        return Destination(request, job, output)
+    except BaseException:
+        output.abort()
+        raise

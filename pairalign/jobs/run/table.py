@@ -12,7 +12,6 @@ from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
-from pairalign.formats.resumable import Join
 from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Shown
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import bytes_of
@@ -53,11 +52,6 @@ class Table:
         fields = self.shown.fields or self.writer_type.default_fields or ()
         by_weight = self.shown.weight in WEIGHTS_OF_STATISTICS
         return by_weight or any(field.of_statistics for field in fields)
-
-    @property
-    def join(self) -> Join | None:
-        """What makes one file of several that are complete, where the format needs it."""
-        return self.writer_type.join_files if self.writer_type.joined else None
 
     def run_request(self, request: AlignOptions, resources: Resources) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""

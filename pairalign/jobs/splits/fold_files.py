@@ -11,7 +11,7 @@ from pairalign.base.run_files import remove_empty_folder, remove_regular
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.output import open_output
-from pairalign.formats.parts import prepare_folder
+from pairalign.formats.pieces import prepare_folder
 from pairalign.sequences.sets import SequenceSet
 
 

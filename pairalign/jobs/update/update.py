@@ -19,28 +19,28 @@ from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
 from pairalign.formats import open_writer
-from pairalign.formats.merge import merge_files
-from pairalign.formats.output import (
-    Output,
-    map_file,
-    open_output,
-    refuse_inputs,
-)
-from pairalign.formats.parts import (
+from pairalign.formats.merge import check_parts_ending, join_pieces
+from pairalign.formats.output import Output, map_file, refuse_inputs
+from pairalign.formats.pieces import (
     Manifest,
-    check_parts,
-    checked_blocks,
+    Piece,
+    check_piece,
     find_differences,
-    part_path,
+    pieces_of_whole,
     read_manifests,
+    without_option,
 )
 from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.destination import Destination, OutputRequest, output_of
+from pairalign.jobs.run.destination import (
+    Destination,
+    OutputRequest,
+    open_destination,
+    output_of,
+)
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.jobs.run.part_place import check_parts_ending, without_option
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
@@ -57,8 +57,6 @@ from pairalign.requests.resources import Resources
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
-
-_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -145,8 +143,8 @@ class Update:
         A run of all sequences.
     old : int
         Sequences of the earlier run.
-    parts : list of str
-        Its files.
+    pieces : list of Piece
+        Its results, in the order of output.
     """
 
     request: AlignOptions
@@ -154,8 +152,7 @@ class Update:
     table: Table
     plan: AlignmentPlan
     old: int
-    parts: list[str]
-    manifests: list[Manifest]
+    pieces: list[Piece]
 
     @property
     def pairs(self) -> int:
@@ -170,7 +167,7 @@ class Update:
 
     def write(self) -> Updated:
         """Align pairs that have a new sequence, and write all."""
-        destination = Destination(self.output, self.plan.job, **decided_by(self.plan.request))
+        destination = open_destination(self.output, self.plan.job, **decided_by(self.plan.request))
         with destination.held():
             _write(self, destination)
         destination.finish()
@@ -191,9 +188,8 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     align = _with_new(before, request, manifests[0])
     check_files(align)
     table = table_of(align)
-    output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
-    folder, suffix = request.parts, table.writer_type.suffixes[0]
-    check_parts(folder, manifests, suffix)
+    output = output_of(align, table.writer_type.name)
+    pieces = pieces_of_whole(request.parts, manifests)
     run = replace(table.run_request(align, resources), shard=None)
     qualities = table.writer_type.shows_qualities
     old = plan_of_files(
@@ -203,8 +199,7 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     differences = find_differences(manifests[0].run, described)
     if differences:
         raise PartsError(
-            f"'{folder}' was made of other sequences or by another version: "
-            + "; ".join(differences[:_SHOWN])
+            f"'{request.parts}' was made of other sequences or by another version: {differences}"
         )
     plan = plan_of_files(
         ProblemRequest(
@@ -214,8 +209,7 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
         run,
     )
     _check_statistics(table, old, plan)
-    parts = [part_path(folder, manifest.shard, manifest.shards, suffix) for manifest in manifests]
-    return Update(align, output, table, plan, len(old.job.queries), parts, manifests)
+    return Update(align, output, table, plan, len(old.job.queries), pieces)
 
 
 def _refuse_what_is_read(request: UpdateOptions) -> None:
@@ -304,7 +298,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     if differences:
         raise FormatError(
             "E-values change with the database, so those of the earlier run would be wrong "
-            f"({'; '.join(differences)}): make it with --search-space, which fixes them"
+            f"({differences}): make it with --search-space, which fixes them"
         )
 
 
@@ -334,7 +328,7 @@ def _write(update: Update, destination: Destination) -> None:
     with HeldOutput(update.output.path) as spill_file:
         _align(update, job, results, spill_file, destination)
         lines.add(spill_file.text(), whole=True)
-        with open_output(update.output.path, threads=job.threads) as output:
+        with destination.open() as output:
             lines.write(output, None if added is None else added.numbers)
 
 
@@ -350,25 +344,21 @@ def _open_lines(update: Update, columns: tuple[int, int]) -> Interleaver:
 
 
 def _add_old(update: Update, lines: Interleaver) -> None:
-    for part, manifest in zip(update.parts, update.manifests, strict=True):
-        for _ in checked_blocks(part, manifest):
-            pass
-        if manifest.bytes:
-            lines.add(map_file(part), whole=manifest.shard == 1, old=update.old)
+    for place, piece in enumerate(update.pieces):
+        check_piece(piece)
+        lines.add(map_file(piece.path), whole=place == 0, old=update.old)
 
 
 @contextmanager
 def _recorded(update: Update) -> Iterator[str]:
-    """Give the path of the run's file, which is put together where there are several."""
+    """Give the path of the run's file, which is put together where there are several pieces."""
+    if len(update.pieces) == 1:
+        check_piece(update.pieces[0])
+        yield update.pieces[0].path
+        return
     with HeldOutput(update.output.path) as spill_file:
-        path = update.parts[0]
-        if len(update.parts) > 1:
-            merge_files(update.parts, update.manifests, update.table.writer_type, spill_file)
-            path = spill_file.path
-        else:
-            for _ in checked_blocks(path, update.manifests[0]):
-                pass
-        yield path
+        join_pieces(update.pieces, update.table.writer_type, spill_file)
+        yield spill_file.path
 
 
 def _read_recorded(update: Update) -> PairList:
@@ -381,11 +371,11 @@ def _read_recorded(update: Update) -> PairList:
 
 def _add_pairs(update: Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
-    job, shown = update.plan.job, sum(manifest.shown for manifest in update.manifests)
+    job, shown = update.plan.job, sum(piece.shown for piece in update.pieces)
     with _recorded(update) as path, HeldOutput(update.output.path) as spill_file:
         results = align_added(job, update.old)
         _align(update, job, results, spill_file, destination, shown=shown)
-        with open_output(update.output.path, threads=job.threads) as output:
+        with destination.open() as output:
             update.table.writer_type.add(map_file(path), spill_file.text(), output)
 
 
@@ -404,7 +394,7 @@ def _align_again(update: Update, recorded: PairList, destination: Destination) -
     if len(pairs):
         job = plan_alignment(request, job.problem, update.plan.run).job
     results = _results_of(job) if len(pairs) else _no_results()
-    with open_output(update.output.path, threads=job.threads) as output:
+    with destination.open() as output:
         _align(update, job, results, output, destination)
 
 

@@ -1,0 +1,373 @@
+"""An output that becomes the pieces of a part, see `pairalign.formats.pieces`.
+
+A piece appears under its name, and is in the manifest, when it is cut off; after a kill, a full
+disk or a loss of power what comes after it is written anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import logging
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pairalign.base.checksum import add_to_checksum
+from pairalign.base.error_types import OutputError, PartsError
+from pairalign.base.part_file import PartFile
+from pairalign.base.run_files import (
+    is_regular,
+    parts_folder_of,
+    remove_empty_folder,
+    remove_regular,
+)
+from pairalign.base.spelling import left_out, spelled
+from pairalign.formats.output import Bytes, Output, output_error, write_all
+from pairalign.formats.pieces import (
+    Kept,
+    Manifest,
+    Part,
+    check_folder,
+    check_place,
+    find_differences,
+    is_manifest,
+    is_whole,
+    prepare_folder,
+    read_manifest,
+)
+
+_log = logging.getLogger("pairalign")
+_IS_HELD = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+class PartOutput(Output):
+    """Writes the pieces of a part.
+
+    Parameters
+    ----------
+    part : Part
+        Where. Its folder is made where there is none.
+    manifest : Manifest
+        Of a part of which there is nothing yet.
+    resume : bool
+        Whether pieces stay when writing ends early, and those that are there are not written again.
+    owns_folder : bool
+        Whether nothing else may be in the folder, which is removed with the part.
+
+    Attributes
+    ----------
+    manifest : Manifest
+        What has been written.
+    is_resumed : bool
+        Whether something was there.
+
+    Raises
+    ------
+    PartsError
+        What is there is of another run, of a run that still goes on, damaged or not pairalign's.
+    OutputError
+        It cannot be written.
+    """
+
+    def __init__(
+        self, part: Part, manifest: Manifest, *, resume: bool, owns_folder: bool = False
+    ) -> None:
+        self.part, self.manifest = part, manifest
+        self._keeps, self._owns_folder = resume, owns_folder
+        self._is_begun = False
+        self._lock: int | None = None
+        self._new: PartFile | None = None
+        self._file: int | None = None
+        self._checksum = ctypes.c_uint32()
+        self._last: Callable[[], None] | None = None
+        self.is_resumed = False
+        if owns_folder:
+            check_folder(part.folder)
+        prepare_folder(part.folder)
+        try:
+            self._lock = take(part)
+            if not (resume and self._lock is not None and self._goes_on()):
+                self._begin()
+            if not self.manifest.complete:
+                self._open()
+        except BaseException:
+            self.abort()
+            raise
+
+    def _goes_on(self) -> bool:
+        """Take over what a run before has kept; whether that is anything."""
+        advice = f"{left_out('resume', True)} to begin anew"
+        try:
+            before = read_manifest(self.part.begun)
+        except PartsError as error:
+            raise PartsError(f"{error}; {advice}") from error
+        if not (before.pieces or before.job):
+            return False
+        differences = find_differences(
+            {**before.run, "format": before.format},
+            {**self.manifest.run, "format": self.manifest.format},
+        )
+        if differences:
+            raise PartsError(
+                f"'{self.part.begun}' is of another run: {differences} (then and now); {advice}"
+            )
+        for piece in before.files(self.part.folder):
+            if not is_whole(piece):
+                raise PartsError(f"'{piece.path}' is not what was written; {advice}")
+        self.manifest, self.is_resumed = before, True
+        return True
+
+    def _begin(self) -> None:
+        """Say that the part is begun, and remove the manifest of another command in its place.
+
+        That of the same command stays until it is replaced: a task of a cluster may run twice, and
+        its part may be merged meanwhile.
+        """
+        if check_place(self.part, self.manifest.format):
+            _log.warning(
+                "'%s' was there before and is made again", self.part.piece(self.manifest.format)
+            )
+        self._save(self.part.begun)
+        with contextlib.suppress(PartsError):
+            if read_manifest(self.part.manifest).command == self.manifest.command:
+                return
+        remove_regular(self.part.manifest)
+
+    def _save(self, path: str) -> None:
+        """Write the manifest, and hold it if nobody else may go on with the part."""
+        file = self.manifest.write(path)
+        self._is_begun = True
+        self._unlock()
+        if self._keeps:
+            self._lock = file
+        else:
+            os.close(file)
+
+    def _unlock(self) -> None:
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
+
+    def _open(self) -> None:
+        """Open the next piece; its descriptor is that of the one before."""
+        count = sum(piece.bytes > 0 for piece in self.manifest.pieces)
+        path = self.part.piece(self.manifest.format, count + 1)
+        try:
+            self._new = PartFile(os.path.realpath(path), None)
+            if self._file is None:
+                self._file = self._new.descriptor
+            else:  # native code writes to it
+                os.dup2(self._new.descriptor, self._file)
+                os.close(self._new.descriptor)
+        except OSError as error:
+            raise output_error(path, error) from error
+        self._checksum.value = 0
+
+    @property
+    def waits_for_readers(self) -> bool:
+        """False: it is a regular file."""
+        return False
+
+    @property
+    def descriptor(self) -> int | None:
+        """The open piece."""
+        return self._file
+
+    @property
+    def checksum(self) -> ctypes.c_uint32:
+        """The CRC-32 of what has been written of the piece."""
+        return self._checksum
+
+    def explain(self, error: OSError) -> OSError:
+        """Return the error to raise when writing to `descriptor` failed."""
+        path = self.part.piece(self.manifest.format)
+        return error if isinstance(error, OutputError) else output_error(path, error)
+
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
+        assert self._file is not None, "written after the end"
+        path = self.part.piece(self.manifest.format)
+        size = write_all(partial(os.write, self._file), data, path)
+        self._checksum.value = add_to_checksum(self._checksum.value, data)
+        return size
+
+    def cut(
+        self,
+        start: int,
+        pairs: int,
+        number: int = 1,
+        *,
+        job: dict[str, Any] | None = None,
+        summary: dict[str, Any] | None = None,
+        complete: bool = False,
+    ) -> None:
+        """End a piece, of all that came since the one before; see `Manifest` and `Kept`."""
+        assert self._file is not None
+        try:
+            size = os.lseek(self._file, 0, os.SEEK_CUR)
+            if size:
+                assert self._new is not None
+                if self._keeps:
+                    os.fdatasync(self._file)
+                self._new.publish()
+                self._new = None
+        except OSError as error:
+            raise self.explain(error) from error
+        if size or pairs:
+            checksum = f"{self._checksum.value:08x}"
+            self.manifest.pieces.append(Kept(start, pairs, size, checksum, number))
+        self.manifest.job, self.manifest.summary = job or {}, summary or {}
+        self.manifest.complete = complete
+        if self._keeps:
+            self._save(self.part.begun)
+        if size and not complete:
+            self._open()
+
+    def ends_with(self, *arguments: Any, **more: Any) -> None:
+        """Say what `close` is to `cut` off."""
+        self._last = partial(self.cut, *arguments, **more, complete=True)
+
+    def close(self) -> None:
+        """End the last piece; the part is complete. May come twice."""
+        if self._file is None:
+            return
+        assert self._last is not None, "closed before the end"
+        try:
+            self._last()
+        finally:
+            self._close_file()
+
+    def finish(self) -> None:
+        """Put the manifest of the complete part into its place; what was there before goes."""
+        os.close(self.manifest.write(self.part.manifest))
+        pieces = {piece.path for piece in self.manifest.files(self.part.folder)}
+        for path in self.part.pieces(self.manifest.format):
+            if path not in pieces:
+                remove_regular(path)
+        remove_regular(self.part.begun)
+        self._unlock()
+
+    def discard(self) -> None:
+        """Remove the part: what was made of it is there."""
+        self._close_file()
+        self.manifest.pieces, self.manifest.job = [], {}  # or after a kill pieces would be missed
+        self.manifest.complete = False
+        self._save(self.part.begun)
+        remove_whole(self.part)
+        self._unlock()
+
+    def abort(self) -> None:
+        """Let go of the part, whose pieces stay; of one without any, nothing stays.
+
+        A command that is refused when all is open can so be given again as it should have been.
+        """
+        self._close_file()
+        manifest = self.manifest
+        has_more = manifest.pieces or manifest.job or self.part.pieces(manifest.format)
+        if self._is_begun and not has_more:
+            with contextlib.suppress(OSError):
+                if self._owns_folder:
+                    remove_whole(self.part)
+                else:
+                    remove_regular(self.part.begun)
+        self._unlock()
+
+    def _close_file(self) -> None:
+        new, self._new, file, self._file = self._new, None, self._file, None
+        if file is not None:
+            os.close(file)
+        if new is not None:
+            new.remove()
+
+
+def whole_part(output: str) -> Part:
+    """Return the part that is kept beside an output that can be resumed.
+
+    Raises
+    ------
+    OutputError
+        It is no file.
+    """
+    if output == "-" or (os.path.exists(output) and not os.path.isfile(output)):
+        raise OutputError("this needs an output that is a file: give its name with -o")
+    return Part(parts_folder_of(output), 1, 1)
+
+
+def take(part: Part) -> int | None:
+    """Open and lock the manifest of a part that is begun; None if there is none.
+
+    Where the file system has no locks, as Lustre without ``-o flock``, a warning says so.
+
+    Raises
+    ------
+    PartsError
+        It is no manifest, or another process holds it.
+    """
+    path = part.begun
+    try:
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # NFS locks no other
+        file = os.open(path, flags)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise PartsError(f"'{path}' is no manifest of pairalign: move it away") from error
+    try:
+        if not is_manifest(file):
+            raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in _IS_HELD:
+                raise PartsError(f"'{path}': another run is writing this output") from error
+            _log.warning(
+                "'%s' cannot be locked (%s): no other run may write this output meanwhile",
+                path,
+                error.strerror,
+            )
+        if not os.fstat(file).st_nlink:
+            raise PartsError(f"'{path}': another run has just finished this output")
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def remove_whole(part: Part) -> None:
+    """Remove a part that is begun, last its manifest, and its folder if nothing else is in it."""
+    for path in part.pieces():
+        remove_regular(path)
+    remove_regular(part.begun)
+    with contextlib.suppress(OSError):
+        remove_empty_folder(part.folder)
+
+
+def replace_leftovers(output: str) -> None:
+    """Say, and remove, what a dead run with ``--resume`` has left of an output.
+
+    What is no manifest is not ours and stays, and so does all beside it.
+
+    Raises
+    ------
+    PartsError
+        That run still goes on.
+    """
+    part = Part(parts_folder_of(output), 1, 1)
+    if os.path.islink(part.folder) or not is_regular(part.begun):
+        return
+    with open(part.begun, "rb") as file:
+        if not is_manifest(file.fileno()):
+            return
+    lock = take(part)
+    if lock is None:
+        return
+    remove_whole(part)
+    os.close(lock)
+    _log.warning(
+        "'%s', which a run with %s had left, is replaced: this run begins anew",
+        part.folder,
+        spelled("resume", True),
+    )
