@@ -197,6 +197,7 @@ def _measure_near(request: DistanceOptions, summary: DistanceSummary) -> Distanc
 
 def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> GroupDistances:
     """Compute the distances of proteomes, or of genomes."""
+    assert request.group_by is not None
     first, *others = request.files
     reading = reading_of_groups(request.reading, request.group_by, others)
     sequences, _ = read_sets(ProblemRequest(first, reading=reading))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pairalign.base.choices import (
     BY_FILE,
@@ -58,6 +59,10 @@ from pairalign.requests.similar import ScoredArguments, StatisticsOptions
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
 
+if TYPE_CHECKING:
+    from pairalign.sequences.receptors import Loops
+    from pairalign.trees.distance_matrix import DistanceMatrix
+
 LIMIT = "pairs within a limit"
 GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
 """Titles in help."""
@@ -88,8 +93,11 @@ class LimitsOptions(CommandOptions):
 class ReceptorOptions(CommandOptions):
     """What is known of receptors."""
 
-    v_genes: Any = option(
+    v_genes: str | os.PathLike[str] | Loops | None = option(
         help="tcrdist: loops by V gene, a table of gene, cdr1, cdr2 and cdr2.5",
+        about='for TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a '
+        "table of gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the "
+        "table, if it has them, else CDR3 alone",
         metavar="TSV",
         kind=PATH,
     )
@@ -99,9 +107,12 @@ class ReceptorOptions(CommandOptions):
 class GroupsOptions(CommandOptions):
     """Groups of sequences, and what their alignments reach."""
 
-    group_by: Any = option(
+    group_by: str | os.PathLike[str] | Mapping[str, str] | None = option(
         help="the groups: files of IN, records, names up to the first |, or FILE with a name and "
         "its group a line, a tab between",
+        about="distances of groups of proteins, see `pairalign.jobs.distances.proteome_distances`. "
+        '"file": `sequences` are paths of files, each a group; "name-prefix": names begin with '
+        "their group and ``|``; a file has a name and its group a line, with a tab between",
         metavar=f"{BY_FILE}|{BY_RECORD}|{BY_PREFIX}|FILE",
         kind=PATH,
         group=GROUPED,
@@ -199,6 +210,8 @@ class SimilarityOptions(CommandOptions):
     extend: Any = option(
         help="distances of the first sequences, made with the same options, or a folder of their "
         "parts: align only pairs with another sequence, as --also names them",
+        about="distances of the first sequences, by the same measure and scoring: only pairs with "
+        "another sequence are aligned",
         metavar="NPY",
         kind=PATH,
     )
@@ -258,18 +271,42 @@ class MeasureArguments(ScoredArguments, total=False):
     measure: str
 
 
-class DistanceArguments(MeasureArguments, StrandArguments, total=False):
-    """Types of what `pairalign.distance` takes besides sequences, groups, scoring and mode."""
+class TwoSetsArguments(MeasureArguments, StrandArguments, total=False):
+    """Types of what is asked of the distances of two sets."""
+
+    similarity: bool
+    v_genes: str | os.PathLike[str] | Loops | None
+
+
+class OneSetArguments(TwoSetsArguments, total=False):
+    """Types of what is asked of the distances of one set."""
 
     circular: bool
-    similarity: bool
+    extend: DistanceMatrix | None
+
+
+class GroupsArguments(MeasureArguments, total=False):
+    """Types of `GroupsOptions`, less the groups themselves."""
+
     min_identity: float | str | Fraction | None
     min_coverage: float | str | Fraction | None
     max_evalue: float | None
+
+
+class NearArguments(ScoredArguments, total=False):
+    """Types of what is asked of pairs within a limit, less the limit."""
+
+    max_length_ratio: float | str | Fraction | None
+    v_genes: str | os.PathLike[str] | Loops | None
+
+
+class DistanceArguments(OneSetArguments, GroupsArguments, NearArguments, total=False):
+    """Types of what `pairalign.distance` takes besides sequences, scoring and mode."""
+
+    group_by: str | os.PathLike[str] | Mapping[str, str] | None
     max_drop: int | None
     max_edits: int | None
     max_tcrdist: int | None
-    max_length_ratio: float | str | Fraction | None
 
 
 def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
@@ -387,7 +424,7 @@ class DistanceRequest(
         *(_of_groups(name) for name in _OF_MATCHES),
     )
 
-    targets: Any = None
+    targets: object = None
     measure: str = again(
         MeasureOptions,
         "measure",

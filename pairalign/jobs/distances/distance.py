@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,6 @@ from pairalign.jobs.distances.measures import (
 from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
 from pairalign.jobs.distances.receptor_sets import (
-    GivenGenes,
     ReceptorProcedure,
     read_receptor_problem,
 )
@@ -48,10 +46,16 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import WHOLE_RUN, RunRequest, plan_alignment
-from pairalign.requests.distance_request import DistanceArguments, DistanceRequest, MeasureArguments
+from pairalign.requests.distance_request import (
+    DistanceArguments,
+    DistanceRequest,
+    GroupsArguments,
+    NearArguments,
+    OneSetArguments,
+    TwoSetsArguments,
+)
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
-from pairalign.requests.similar import ScoredArguments
 from pairalign.results.distances_result import (
     DistanceMatrix,
     GroupDistances,
@@ -135,16 +139,11 @@ def distance(
     sequences: Sequences,
     targets: None = None,
     *,
+    sparse: Literal[False] | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    strand: Literal["plus", "both"] = "plus",
-    circular: bool = False,
-    similarity: bool = False,
-    extend: DistanceMatrix | None = None,
-    v_genes: GivenGenes | None = None,
-    sparse: Literal[False] | None = None,
     progress: Progress = False,
-    **options: Unpack[MeasureArguments],
+    **options: Unpack[OneSetArguments],
 ) -> DistanceMatrix: ...
 
 
@@ -156,11 +155,8 @@ def distance(
     group_by: GroupBy,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    min_identity: float | str | Fraction | None = None,
-    min_coverage: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
     progress: Progress = False,
-    **options: Unpack[MeasureArguments],
+    **options: Unpack[GroupsArguments],
 ) -> GroupDistances: ...
 
 
@@ -169,14 +165,11 @@ def distance(
     sequences: Sequences,
     targets: Sequences,
     *,
+    sparse: Literal[False] | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    strand: Literal["plus", "both"] = "plus",
-    similarity: bool = False,
-    v_genes: GivenGenes | None = None,
-    sparse: Literal[False] | None = None,
     progress: Progress = False,
-    **options: Unpack[MeasureArguments],
+    **options: Unpack[TwoSetsArguments],
 ) -> RectangularDistances: ...
 
 
@@ -187,11 +180,10 @@ def distance(
     *,
     max_drop: int,
     sparse: Literal[True] | None = None,
-    max_length_ratio: float | str | Fraction | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     progress: Progress = False,
-    **options: Unpack[ScoredArguments],
+    **options: Unpack[NearArguments],
 ) -> SparseDistances: ...
 
 
@@ -202,11 +194,10 @@ def distance(
     *,
     max_edits: int,
     sparse: Literal[True] | None = None,
-    max_length_ratio: float | str | Fraction | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     progress: Progress = False,
-    **options: Unpack[ScoredArguments],
+    **options: Unpack[NearArguments],
 ) -> SparseDistances: ...
 
 
@@ -217,11 +208,10 @@ def distance(
     *,
     max_tcrdist: int,
     sparse: Literal[True] | None = None,
-    v_genes: GivenGenes | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     progress: Progress = False,
-    **options: Unpack[ScoredArguments],
+    **options: Unpack[NearArguments],
 ) -> SparseDistances: ...
 
 
@@ -230,10 +220,7 @@ def distance(
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    group_by: GroupBy | None = None,
-    v_genes: GivenGenes | None = None,
     sparse: bool | None = None,
-    extend: DistanceMatrix | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     progress: Progress = False,
@@ -248,20 +235,9 @@ def distance(
     targets : the same, optional
         A second set: every one of `sequences` is aligned with every one of these. Without
         `circular` and `extend`.
-    group_by : str, path, or mapping of names to groups, optional
-        Distances of groups of proteins, see `pairalign.jobs.distances.proteome_distances`. "file":
-        `sequences` are paths of files, each a group; "name-prefix": names begin with their group
-        and ``|``; a file has a name and its group a line, with a tab between.
-    v_genes : path or mapping, optional
-        For TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a table of
-        gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the table, if it
-        has them, else CDR3 alone.
     sparse : bool, optional
         Return the pairs within a limit and nothing of all others; default: where a limit, such as
         `max_drop`, is given.
-    extend : DistanceMatrix, optional
-        Distances of the first sequences, by the same measure and scoring: only pairs with another
-        sequence are aligned.
     scoring : Scoring, or matrix as `make_scoring` takes it, optional
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
@@ -304,22 +280,16 @@ def distance(
     call = Call(
         distance, options, sequences, targets, scoring=scoring, mode=mode, progress=progress
     )
-    arguments: dict[str, Any] = {
-        "targets": targets,
-        "extend": extend,
-        "group_by": group_by,
-        "v_genes": v_genes,
-    }
-    request = call.request(DistanceRequest, **arguments)
+    request = call.request(DistanceRequest, targets=targets)
     if sparse not in (None, request.has_limit):
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = call.resources
     distances: DistanceMatrix | RectangularDistances
-    if group_by is not None:
+    if request.group_by is not None:
         distances = _measure_grouped(request, call.problem_request, resources)
         return distances.similarities() if request.similarity else distances
     if request.is_of_receptors:
-        problem = read_receptor_problem(call.problem_request, v_genes)
+        problem = read_receptor_problem(call.problem_request, request.v_genes)
         if isinstance(problem.queries, ReceptorSet) and problem.queries.remark:
             warnings.warn(problem.queries.remark, stacklevel=2)
     else:
@@ -335,7 +305,7 @@ def distance(
         distances, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
         run = plan_distances(request, problem, RunRequest(resources=resources))
-        distances = measure_run(run, chosen, extend)
+        distances = measure_run(run, chosen, request.extend)
     return distances.similarities() if request.similarity else distances
 
 
@@ -351,6 +321,7 @@ def _measure_grouped(
         reading = reading_of_groups(problem_request.reading, request.group_by, others)
         problem_request = replace(problem_request, sequences=first, reading=reading)
     problem = read_problem(problem_request)
+    assert request.group_by is not None
     groups = find_groups(request.group_by, problem.queries)
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=3)
