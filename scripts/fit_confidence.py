@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 import pairalign  # noqa: E402
 from pairalign.alignments import calibration  # noqa: E402
 
-TABLE = ROOT / "pairalign/alignments/calibration_weights.py"
+TABLE = ROOT / "pairalign/alignments/calibration.json"
 
 PAIRS = 3
 MOST_RESIDUES = 25_000
@@ -160,10 +160,9 @@ def main() -> None:
         families = aligned(options, "tuning")
         for alphabet in calibration.WEIGHTS:
             found = fitted([f for f in families if f.alphabet == alphabet])
-            calibration.WEIGHTS[alphabet] = tuple(found.round(3).tolist())
-        kinds = "".join(f'    "{key}": {one},\n' for key, one in calibration.WEIGHTS.items())
-        before, _, after = TABLE.read_text().partition("WEIGHTS = {\n")
-        TABLE.write_text(f"{before}WEIGHTS = {{\n{kinds}{after[after.index('}') :]}")
+            calibration.WEIGHTS[alphabet] = found.round(3).tolist()
+        lines = [f'  "{alphabet}": {weights}' for alphabet, weights in calibration.WEIGHTS.items()]
+        TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     families = aligned(options, "judging")
     print("| set | families | residues | at 0.9 | columns | at 0.9 |\n|---|---|---|---|---|---|")
     curves = {}

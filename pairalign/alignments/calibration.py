@@ -2,8 +2,9 @@
 
 A posterior is too low, the more so the more sequences an alignment is made of: what the others say
 of two residues is not in the posterior of their pair. The weights are estimated from reference
-alignments (`pairalign.alignments.calibration_weights`). What is right there, with x the mean of the
-posteriors and n sequences, has the log odds a + b log x - c log(1 - x) - d / n. The curve rises.
+alignments, and written to ``calibration.json``, by `scripts/fit_confidence.py`. What is right
+there, with x the mean of the posteriors and n sequences, has the log odds a + b log x - c log(1 -
+x) - d / n. The curve rises.
 
 That is of residues that are where their posteriors are. Of a residue that has more with others than
 with those in its column, in an alignment that is given, x is less (`placed`).
@@ -11,15 +12,19 @@ with those in its column, in an alignment that is given, x is less (`placed`).
 
 from __future__ import annotations
 
+import json
 import math
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.calibration_weights import WEIGHTS
 from pairalign.alignments.posteriors import ONE
 from pairalign.sequences.alphabets import Alphabet
+
+WEIGHTS: dict[str, list[float]] = json.loads(Path(__file__).with_suffix(".json").read_text())
+"""Of an alphabet: a, b, c, d."""
 
 STEPS = 256
 """Between those the curve is straight: the same bytes on every machine."""

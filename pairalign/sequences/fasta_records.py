@@ -9,7 +9,7 @@ accepted, beyond one ``>`` header and its sequence lines per record:
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
 - white space between ``>`` and the name;
 - FASTQ: the qualities are dropped, unless they are asked for; a base that is given as ``.`` is N;
-- ``.`` in proteins for a stop, as gffread writes it, see `pairalign.sequences.dots`.
+- ``.`` in proteins for a stop, as gffread writes it, see `stops_for_dots`.
 
 The name of a record is the first word of its header; a control-A, which separates the merged
 headers of NCBI's databases, ends it as well.
@@ -18,6 +18,7 @@ headers of NCBI's databases, ends it as well.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import sys
@@ -25,17 +26,23 @@ from itertools import zip_longest
 from typing import IO, Any
 
 from pairalign.base.biopython import check_biopython
-from pairalign.base.error_types import FastaError, NoSequencesError, unreadable
+from pairalign.base.byte_counts import count_bytes
+from pairalign.base.error_types import FastaError, NoSequencesError, shown_name, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
+from pairalign.sequences.alphabets import PROTEIN, guess_alphabet
 from pairalign.sequences.compression import decompress
-from pairalign.sequences.dots import WHITE_SPACE, stops_for_dots
 from pairalign.sequences.sequence_records import Records, join_records
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 """Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
 
 GAPS = b"-."
+
+WHITE_SPACE = b" \t\n\v\f\r"
+"""What sequences may have in them and is dropped."""
+
+log = logging.getLogger("pairalign")
 
 _PREAMBLE = re.compile(rb"(?:[ \t\v\f]*\n|[;#!][^\n]*(?:\n|\Z))*")
 _NOT_PLAIN = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # white space in text, but not in bytes
@@ -65,7 +72,7 @@ def parse_records(
     qualities : bool
         Keep those of FASTQ.
     stops : bool
-        Whether ``.`` may be a stop, see `pairalign.sequences.dots`.
+        Whether ``.`` may be a stop, see `stops_for_dots`.
 
     Raises
     ------
@@ -247,6 +254,50 @@ def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes], list[byte
         if len(body) != len(quality) or body.startswith(b"+") or len(body.split()) != 1:
             return None
     return [title[1:] for title in titles], bodies, qualities
+
+
+def stops_for_dots(
+    bodies: list[bytes], names: list[str], source: str, *, degap: bool
+) -> list[bytes]:
+    """Return sequences with ``*`` for ``.`` where these are stops, else as they are.
+
+    It is a stop where the file cannot be an alignment: no sequence has ``-``, and they differ in
+    length or all end with ``.``. Where an alignment is said to be there (``--degap``), equal
+    lengths, or one sequence alone, are enough for gaps.
+
+    Parameters
+    ----------
+    bodies : list of bytes
+        The lines of each sequence.
+    source : str
+        What messages call the file.
+    degap : bool
+        Whether the file is said to hold an alignment.
+    """
+    dotted = [index for index, body in enumerate(bodies) if b"." in body]
+    if not dotted or not _are_stops(bodies, degap):
+        return bodies
+    log.warning(
+        "%s: . in %s (the first is %s) is read as *, a stop as gffread writes it: this is no "
+        "alignment",
+        source,
+        f"{len(dotted):,} record{'s' * (len(dotted) > 1)}",
+        shown_name(names[dotted[0]]),
+    )
+    return [body.replace(b".", b"*") for body in bodies]
+
+
+def _are_stops(bodies: list[bytes], degap: bool) -> bool:
+    if any(b"-" in body for body in bodies):
+        return False
+    lengths = {len(body) - sum(map(body.count, WHITE_SPACE)) for body in bodies}
+    if len(lengths) == 1 and (degap or not (len(bodies) == 1 or _all_end_with_dots(bodies))):
+        return False
+    return guess_alphabet(count_bytes(b"".join(bodies))) == PROTEIN
+
+
+def _all_end_with_dots(bodies: list[bytes]) -> bool:
+    return all(body.rstrip().endswith(b".") for body in bodies)
 
 
 def _decode_headers(headers: list[bytes], name: str) -> tuple[list[str], list[str]]:

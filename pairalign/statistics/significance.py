@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from copy import copy
@@ -34,7 +35,6 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.lengths import distinct_lengths
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
@@ -45,6 +45,8 @@ Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
 _MOST_SCORE = 2**31 - 1
+_LENGTHS_AT_A_TIME = 1 << 14
+"""Of a set: of a store no more are in memory."""
 _LEAST_LOG = math.log(np.finfo(np.float64).tiny)
 
 
@@ -140,7 +142,7 @@ class Significance:
     def of_each_length(self) -> Significance:
         """Return the same for one sequence of each length, whatever its residues."""
         some = replace(self)
-        vars(some)["lengths"] = tuple(map(distinct_lengths, self.sets))
+        vars(some)["lengths"] = tuple(map(_distinct_lengths, self.sets))
         return some
 
     @property
@@ -516,3 +518,11 @@ def search_spaces(
         low, high = np.where(fitting, middle, low), np.where(fitting, high, middle)
     spaces: Doubles = np.maximum(m - low, 1) * np.maximum(n - sequences * low, 1)
     return spaces
+
+
+def _distinct_lengths(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+    """Return the lengths that sequences of a set have, each once, longest first, int32."""
+    bounds = [*range(0, len(sequences), _LENGTHS_AT_A_TIME), len(sequences)]
+    pieces = (sequences.lengths_between(*piece) for piece in itertools.pairwise(bounds))
+    lengths = np.unique(np.concatenate([np.unique(piece) for piece in pieces]))
+    return np.ascontiguousarray(lengths[::-1], np.int32)

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -35,7 +36,6 @@ from pairalign.engines.cuda.ahead_files import (
     find_ahead,
     nvcc_options,
 )
-from pairalign.engines.cuda.kernel_cache import make_folder, why_untrusted
 from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc
 from pairalign.engines.cuda.source_text import text_of
 
@@ -51,6 +51,8 @@ AHEAD_FOLDER = PACKAGE / "cuda_kernels"
 
 _LONGEST_WORD = 64
 """Of a file's name: longer definitions are in the digest alone."""
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 _MODE = 0o644
 """Of a compiled kernel: whoever may read the cache may use it."""
@@ -186,7 +188,7 @@ def _ahead_of(request: ModuleRequest, architecture: int) -> Path | None:
 
 def _trusted_code(cached: Path) -> bytes | None:
     """Return what is in a file of the cache; None if it is not there or not to be used."""
-    reason = why_untrusted(cached.parent) or why_untrusted(cached)
+    reason = _why_untrusted(cached.parent) or _why_untrusted(cached)
     if reason is not None:
         _say_untrusted(reason)
         return None
@@ -208,7 +210,7 @@ def _compile_for_device(
     They are kept in the cache if others cannot write it, else this process alone uses them.
     """
     folder = cache_folder()
-    if why_untrusted(folder) is None:
+    if _why_untrusted(folder) is None:
         return _compile_into(folder, missing, architecture, f"kept in {folder}")
     with tempfile.TemporaryDirectory(prefix="pairalign-") as scratch:
         return _compile_into(Path(scratch), missing, architecture, "not kept")
@@ -254,7 +256,7 @@ def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]
     cached = _find_cached(variants, architecture)
     if cached is None:
         return _no_nvcc(f"for sm_{architecture}")
-    reason = why_untrusted(cached.parent) or why_untrusted(cached)
+    reason = _why_untrusted(cached.parent) or _why_untrusted(cached)
     return None if reason is None else f"compiled kernels are not loaded: {reason}"
 
 
@@ -337,7 +339,7 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
 def _part_of(target: Path) -> PartFile:
     """Make the file that becomes `target` when it is complete."""
     try:
-        make_folder(target.parent)
+        _make_folder(target.parent)
         part = PartFile(os.fspath(target), _MODE)
         os.close(part.descriptor)
     except OSError as error:
@@ -433,3 +435,27 @@ def _advice(printed: str) -> str:
     if "host compiler" in printed or "cc1plus" in printed or "g++" in printed:
         return "nvcc needs a C++ compiler that it supports (g++ or clang)."
     return ""
+
+
+def _why_untrusted(path: Path) -> str | None:
+    """Return why a folder of kernels, or a kernel, may not be used; None if it may or is not there.
+
+    Whoever can write it decides what this user runs.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return f"'{path}' cannot be looked at: {error.strerror}"
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"'{path}' belongs to another user (number {status.st_uid})"
+    if status.st_mode & _OTHERS_MAY_WRITE:
+        return f"others may write '{path}' (to end that: chmod go-w '{path}')"
+    return None
+
+
+def _make_folder(path: Path) -> None:
+    """Make a folder that only this user may write, whatever the umask is; OSError if that fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o755, exist_ok=True)

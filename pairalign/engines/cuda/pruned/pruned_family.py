@@ -35,10 +35,16 @@ from pairalign.engines.cuda.pruned.pruned_plan import (
     lay_out,
 )
 from pairalign.engines.cuda.pruned.pruned_results import Found, make_alignments
-from pairalign.engines.cuda.pruned.pruned_sets import SOURCE as WORTH_SOURCE
-from pairalign.engines.cuda.pruned.pruned_sets import WorthOfSet, cheap_residues, worth_bytes
 from pairalign.engines.cuda.pruned.sampling import LEAST_RESIDUES, Sampler
-from pairalign.engines.cuda.pruned.worth import Worth, choose_worth, fits
+from pairalign.engines.cuda.pruned.worth import SOURCE as WORTH_SOURCE
+from pairalign.engines.cuda.pruned.worth import (
+    Worth,
+    WorthOfSet,
+    cheap_residues,
+    choose_worth,
+    fits,
+    worth_bytes,
+)
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
 from pairalign.engines.kernels import find_kernel
