@@ -70,6 +70,7 @@ def open_engines(
     *,
     threads: int,
     memory_bytes: int,
+    gpu_memory_bytes: int | None = None,
     kernel: str | None = None,
     detail: Detail = Detail.CIGAR,
     per_gpu: int | None = None,
@@ -89,7 +90,9 @@ def open_engines(
     threads : int
         Threads of the CPU engine, which also takes pairs that a GPU has no room for.
     memory_bytes : int
-        What the engines may use, on the host and on each GPU.
+        What the engines may use on the host, as an OpenCL device.
+    gpu_memory_bytes : int, optional
+        And on each CUDA GPU; default: nine tenths of what is free there.
     kernel : str, optional
         A kernel of `pairalign.engines.kernels.KERNELS` instead of ``"auto"``, the best that can;
         one of a GPU never falls back to the CPU.
@@ -106,7 +109,9 @@ def open_engines(
         If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
         aligns what needs a kernel that cannot be had.
     """
-    request = _Request(queries, targets, scoring, threads, memory_bytes, detail, per_gpu)
+    request = _Request(
+        queries, targets, scoring, threads, memory_bytes, gpu_memory_bytes, detail, per_gpu
+    )
     framework = _framework_of(device)
     chosen = check_kernel(kernel, framework, scoring, detail)
     if framework is None and chosen is not None and chosen.framework == "cuda":
@@ -134,6 +139,7 @@ class _Request:
     scoring: Scoring
     threads: int
     memory_bytes: int
+    gpu_memory_bytes: int | None
     detail: Detail
     per_gpu: int | None
 
@@ -149,7 +155,7 @@ class _Request:
             self.targets,
             self.scoring,
             threads=self.threads,
-            memory_bytes=self.memory_bytes,
+            memory_bytes=self.gpu_memory_bytes,
             host_memory_bytes=self.memory_bytes,
             kernel=kernel,
             detail=self.detail,

@@ -51,7 +51,8 @@ class Resources(Request):
         elsewhere=("-num_threads", "-threads", "--thread", "-T", "-p"),
     )
     memory: int | str | None = option(
-        help="what may be held in memory, such as 4G; default: half of what is free",
+        help="what may be held in memory, and on each GPU, such as 4G; default: half of what is "
+        "free, on GPUs nine tenths",
         metavar="SIZE",
         kind=SIZE,
         is_how=True,

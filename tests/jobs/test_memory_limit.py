@@ -11,7 +11,8 @@ import pytest
 from commands import TIMEOUT_SECONDS, write_random_set
 
 from pairalign import CapacityError, distance, tree
-from pairalign.jobs.run.memory import bytes_beside_distances
+from pairalign.jobs.run.memory import bytes_of, distance_bytes
+from pairalign.requests.resources import Resources
 
 MIB = 1 << 20
 COUNT, LETTERS = 6000, 8
@@ -128,12 +129,13 @@ def test_too_little_in_python() -> None:
 
 
 def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bytes_beside_distances(COUNT, 512 * MIB) == 512 * MIB - TRIANGLE
+    assert distance_bytes(COUNT, 512 * MIB) == TRIANGLE
+    assert bytes_of(Resources(memory=512 * MIB), TRIANGLE) == 512 * MIB - TRIANGLE
     monkeypatch.setattr("pairalign.base.free_memory.free_bytes", lambda: 1024 * MIB)
-    assert bytes_beside_distances(COUNT, None) == (1024 * MIB - TRIANGLE) // 2
+    assert bytes_of(Resources(), TRIANGLE) == (1024 * MIB - TRIANGLE) // 2
     monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: TRIANGLE - 1)
     with pytest.raises(CapacityError, match="are free"):
-        bytes_beside_distances(COUNT, None)
+        distance_bytes(COUNT, None)
 
 
 def test_parts_of_results_give_the_same_distances(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
+from pairalign.jobs.run.memory import PAIR_BYTES, distance_bytes
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList, pairs_within
 from pairalign.pairs.want import Detail, Want
@@ -198,9 +198,9 @@ class ClusterWork:
     def _join_closest(self, kept: list[Alignments] | None) -> Int32s:
         """Cluster by complete linkage, by the distances of the pairs that pass."""
         count = len(self.sequences)
-        resources = self._resources_beside(_TRIANGLE_PAIR_BYTES)
+        held_bytes = self._held_bytes(_TRIANGLE_PAIR_BYTES)
         condensed = np.full(number_of_pairs(count), _TOO_FAR, np.float32)
-        for alignments in self._passing(self.thresholds, resources):
+        for alignments in self._passing(self.thresholds, self.resources, held_bytes=held_bytes):
             parts, wholes = self.thresholds.count_identity(alignments)
             place_in_triangle(
                 alignments.query, alignments.target, 1 - parts / wholes, count, condensed
@@ -213,12 +213,11 @@ class ClusterWork:
     def _join_by_means(self, kept: list[Alignments] | None) -> Int32s:
         """Cluster by average linkage, by the distances of all pairs, as fractions."""
         count = len(self.sequences)
-        resources = self._resources_beside(_AVERAGE_PAIR_BYTES)
+        held_bytes = self._held_bytes(_AVERAGE_PAIR_BYTES)
+        all_pairs = replace(self.thresholds, min_identity=Fraction(0))
         apart, columns = np.ones((2, number_of_pairs(count)), np.int32)
         starts = np.array([first_place(row, count) for row in range(count)])
-        for alignments in self._passing(
-            replace(self.thresholds, min_identity=Fraction(0)), resources
-        ):
+        for alignments in self._passing(all_pairs, self.resources, held_bytes=held_bytes):
             parts, wholes = self.thresholds.count_identity(alignments)
             places = starts[alignments.query] + alignments.target - alignments.query - 1
             columns[places] = np.maximum(wholes, 1)  # nothing is aligned: an identity of 0
@@ -228,11 +227,9 @@ class ClusterWork:
                 kept.append(passing.without(cigar=True))
         return average_clusters(apart, columns, count, 1 - self.thresholds.min_identity)
 
-    def _resources_beside(self, pair_bytes: int) -> Resources:
-        """Return what aligning may use beside what is held of each pair."""
-        count, limit = len(self.sequences), self.resources.memory_bytes
-        memory = bytes_beside_distances(count, limit, pair_bytes)
-        return replace(self.resources, memory=memory)
+    def _held_bytes(self, pair_bytes: int) -> int:
+        """Return what is held of all pairs while they are aligned."""
+        return distance_bytes(len(self.sequences), self.resources.memory_bytes, pair_bytes)
 
     @property
     def _detail(self) -> Detail:
@@ -245,6 +242,7 @@ class ClusterWork:
         resources: Resources,
         demand: Demand | None = None,
         pairs: PairList | None = None,
+        held_bytes: int = 0,
     ) -> Iterator[Alignments]:
         """Align; yield what attains some thresholds, as far as there is a demand."""
         least = None if self.evalues is None else self.evalues.min_raw_score
@@ -260,6 +258,7 @@ class ClusterWork:
             demand=demand,
             evalue_filter=self.evalues,
             resources=resources,
+            held_bytes=held_bytes,
         )
         with job.open() as results:
             self.steps, self.devices = job.steps, job.devices

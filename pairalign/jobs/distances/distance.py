@@ -43,7 +43,7 @@ from pairalign.jobs.distances.receptor_sets import (
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import WHOLE_RUN, RunRequest, plan_alignment
 from pairalign.requests.distance_request import (
@@ -107,8 +107,8 @@ def plan_distances(
     if run.shard is None:
         limit = run.resources.memory_bytes
         others = None if problem.targets is None else len(problem.targets)
-        left = bytes_beside_distances(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
-        run = replace(run, resources=replace(run.resources, memory=left))
+        held_bytes = distance_bytes(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
+        run = replace(run, held_bytes=held_bytes)
     return plan_alignment(request.align_request, problem, run).job
 
 

@@ -123,12 +123,12 @@ def distinct_run(run: AlignmentJob) -> DistinctRun | None:
         columns, kept = _Groups.of(numbers[1]), rows.firsts
         pairs = len(kept) * len(columns.firsts)
         targets = _chosen(run.targets, columns.firsts)
-    left = run.memory_bytes - PAIR_BYTES * pairs
-    if pairs > _WORTH**2 * run.problem.pairs or left < run.memory_bytes // 2:
+    held_bytes = PAIR_BYTES * pairs
+    if pairs > _WORTH**2 * run.problem.pairs or held_bytes > run.memory_bytes // 2:
         return None
-    resources = replace(run.resources, memory=left)
     queries = _chosen(run.queries, kept)
-    job = replace(run, queries=queries, targets=targets, resources=resources)
+    held_bytes += run.held_bytes
+    job = replace(run, queries=queries, targets=targets, held_bytes=held_bytes)
     return DistinctRun(job, rows, columns)
 
 

@@ -27,7 +27,7 @@ from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.resources import Resources
@@ -178,7 +178,7 @@ def _equal_sequences(sequences: SequenceSet) -> Firsts:
 
 def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None:
     """Raise CapacityError if the limit is too small for distances and their tree together."""
-    bytes_beside_distances(count, memory_bytes, PAIR_BYTES + METHOD_BYTES[method])
+    distance_bytes(count, memory_bytes, PAIR_BYTES + METHOD_BYTES[method])
 
 
 def check_count(count: int, source: str) -> None:

@@ -63,6 +63,8 @@ class AlignmentJob:
         Rows and columns of a window; it decides the order of the results.
     resources : Resources
         Devices, threads and memory that may be used, and whether progress is shown.
+    held_bytes : int
+        Memory that is held meanwhile, of what may be used.
     threads, memory_bytes : int
         What is used of them.
     pair_list : PairList or None
@@ -120,6 +122,7 @@ class AlignmentJob:
     want: Want = field(default_factory=Want)
     window: int = DEFAULT_WINDOW
     resources: Resources = field(default_factory=Resources)
+    held_bytes: int = 0
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
@@ -136,7 +139,7 @@ class AlignmentJob:
         resources = self.resources
         self.threads = whole_number("threads", resources.used_threads, most=_MOST_THREADS)
         self.window = whole_number("window", self.window, most=_MOST_ROWS)
-        self.memory_bytes = whole_number("memory", bytes_of(resources))
+        self.memory_bytes = whole_number("memory", bytes_of(resources, self.held_bytes))
         problem = self.problem
         check_problem(problem, self._detail, self.strand)
         self._planned = self._plan(
@@ -318,6 +321,7 @@ class AlignmentJob:
             self.scoring,
             threads=self.threads,
             memory_bytes=self.memory_bytes,
+            gpu_memory_bytes=self.resources.memory_bytes,
             kernel=self.resources.kernel,
             detail=self._detail,
             per_gpu=self.procedure.engines_per_gpu(self),

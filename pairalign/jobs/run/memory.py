@@ -16,8 +16,8 @@ PAIR_BYTES = 4
 """A distance."""
 
 
-def bytes_of(resources: Resources) -> int:
-    """Return the memory that may be used: what is free is looked at anew each time.
+def bytes_of(resources: Resources, held_bytes: int = 0) -> int:
+    """Return the memory that may be used beside what is held: what is free is looked at anew.
 
     Raises
     ------
@@ -25,16 +25,16 @@ def bytes_of(resources: Resources) -> int:
         What is said of memory is no size.
     """
     memory_bytes = resources.memory_bytes
-    return default_bytes() if memory_bytes is None else memory_bytes
+    return default_bytes(held_bytes) if memory_bytes is None else memory_bytes - held_bytes
 
 
-def bytes_beside_distances(
+def distance_bytes(
     count: int,
     memory_bytes: int | None,
     pair_bytes: int = PAIR_BYTES,
     targets: int | None = None,
 ) -> int:
-    """Memory for aligning all pairs when the distances of all of them are kept.
+    """Return what the distances of all pairs take, if that leaves memory for aligning.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def bytes_beside_distances(
         Sequences.
     memory_bytes : int or None
         Limit for all that is held: the distances, what is made of them, and aligning. None: what
-        is free, of which aligning gets half of what the distances leave.
+        is free.
     pair_bytes : int
         What a pair takes at most: `PAIR_BYTES`, and what is made of the distances in the end.
     targets : int, optional
@@ -55,16 +55,13 @@ def bytes_beside_distances(
     """
     check_memory(count, pair_bytes, targets)
     pairs = _pairs_of(count, targets)
-    distance_bytes = PAIR_BYTES * pairs
-    if memory_bytes is None:
-        return default_bytes(distance_bytes)
     needed = pair_bytes * pairs + _LEAST_WORK
     if pair_bytes > PAIR_BYTES:
         needed += _KEPT_BY_HEAPS
-    if needed > memory_bytes:
+    if memory_bytes is not None and needed > memory_bytes:
         limit = f"{_mebibytes(memory_bytes)} are allowed"
         raise _too_many_pairs(count, targets, needed, limit, memory_bytes)
-    return memory_bytes - distance_bytes
+    return PAIR_BYTES * pairs
 
 
 def check_memory(count: int, pair_bytes: int, targets: int | None = None) -> None:

@@ -58,6 +58,9 @@ class RunRequest:
         As for `pairalign.jobs.run.align.AlignmentJob`.
     procedure : Procedure or None
         What is done with the pairs instead of what the request says, on the CPU.
+    resources : Resources
+    held_bytes : int
+        Memory that is held meanwhile, of what may be used.
     """
 
     detail: Detail = Detail.CIGAR
@@ -68,6 +71,7 @@ class RunRequest:
     only: tuple[int, int] | None = None
     procedure: Procedure | None = None
     resources: Resources = field(default_factory=Resources)
+    held_bytes: int = 0
 
 
 WHOLE_RUN = RunRequest()
@@ -184,6 +188,7 @@ def plan_alignment(
         evalue_filter=kept,
         procedure=procedure,
         resources=_resources_of(procedure, run.resources),
+        held_bytes=run.held_bytes,
         **more,
     )
     return AlignmentPlan(unmasked_problem, job, statistics, request, run)

@@ -55,10 +55,7 @@ class Table:
 
     def run_request(self, request: AlignOptions, resources: Resources) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""
-        writer, memory_bytes = self.writer_type, bytes_of(resources)
-        if writer.held_bytes:
-            left = max(memory_bytes - writer.held_bytes, memory_bytes // 2)
-            resources = replace(resources, memory=left)
+        writer = self.writer_type
         return RunRequest(
             detail=self.detail,
             statistics=self.shows_statistics or _are_in_report(request),
@@ -66,6 +63,7 @@ class Table:
             shard=request.shard,
             result_seconds=request.commit_every if request.resume else None,
             resources=resources,
+            held_bytes=min(writer.held_bytes, bytes_of(resources) // 2),
         )
 
 
