@@ -104,7 +104,7 @@ struct Params {
     int* end_row;                        // [pairs] semiglobal: cell where the alignment ends,
     int* end_column;                     //         counted from 1; 0 is the border
     int* fields;                         // [FIELDS][pairs], see moves.cuh
-    uint2* moves;                        // of each pair, see moves.cuh
+    uint2* moves;                        // of each pair, see moves.cuh; null: these are only counted
     const int4* chunks;                  // traceback: item, first place, place after the last, unused
     uint4* profiles;                     // traceback of far items: profiles in global memory
     const long long* item_profiles;      // [items] first uint4 of the item's profile

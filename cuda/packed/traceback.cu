@@ -1,9 +1,9 @@
 // Alignments from the tiles that fill.cu kept: traceback_*.
 //
-// Computes   for every pair its alignment's spans and moves (moves.cuh).
+// Computes   for every pair its alignment's spans, and moves (moves.cuh) or, without room for these, counts.
 // In         the batch's items as filled, tiles, score, end_row, end_column; chunks[blocks]: an
 //            item and some of its rows.
-// Out        fields[FIELDS][pairs]: the spans and COLUMNS; moves.
+// Out        fields[FIELDS][pairs]: the spans; COLUMNS and moves, or MATCHES to GAP_RESIDUES.
 // Threads    A thread follows a path, its neighbour one in the other half of the tiles' words. It
 //            fills the tile that the path is in again (refill.cuh), walks through it
 //            (walk.cuh), and goes on with the next tile. Paths that are done make way for
@@ -73,15 +73,27 @@ __device__ __forceinline__ void append_end_gap(const Params& p, const Item& of, 
     const int of_row = path.rows - path.end_row, of_column = of.width - 1 - path.end_column;
     const bool of_e = of_row == 0;
     for (int residues = of_row + of_column; residues > 0; residues -= 32) {
-        const int now = min(residues, 32);
-        const word gaps = 0xffffffffu >> (32 - now);
-        append(path, gaps, of_e == path.row_is_query ? gaps : 0, now);
+        append(p, path, 0, 0, min(residues, 32), of_e == path.row_is_query);
     }
+}
+
+// What a path that is done leaves of its columns; `leading`: residues of the gap before these.
+__device__ __forceinline__ void finish_columns(const Params& p, Path& path, int leading) {
+    int* const fields = p.fields + path.pair;
+    if (p.moves) {
+        if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+        fields[COLUMNS * p.pairs] = path.columns;
+        return;
+    }
+    append(p, path, 0, 0, leading, (path.i == 0) == path.row_is_query);
+    fields[MATCHES * p.pairs] = path.matches;
+    fields[MISMATCHES * p.pairs] = path.columns - path.gap_residues - path.matches;
+    fields[GAP_OPENINGS * p.pairs] = path.gap_openings;
+    fields[GAP_RESIDUES * p.pairs] = path.gap_residues;
 }
 
 // The results of a path that is done.
 __device__ __forceinline__ void finish(const Params& p, const Item& of, Path& path) {
-    if (path.columns & 31) path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
     // Global: the rest of the way is a gap along the border.
     const bool from_start = GLOBAL || (END_GAPS && p.start_open > 0), to_end = GLOBAL || has_end_gap(p);
     const int row_start = from_start ? 0 : path.i, row_end = to_end ? path.rows : path.end_row;
@@ -94,7 +106,7 @@ __device__ __forceinline__ void finish(const Params& p, const Item& of, Path& pa
     const bool empty = END_GAPS && row_start == row_end && column_start == column_end;
     for (int field = QUERY_START; field <= TARGET_END; ++field)
         fields[field * p.pairs] = empty ? 0 : spans[field - QUERY_START];
-    fields[COLUMNS * p.pairs] = path.columns;
+    finish_columns(p, path, from_start ? path.i + path.column - of.padding + 1 : 0);
     path.phase = IDLE;
 }
 
@@ -122,8 +134,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         if (pair < 0) continue;
         const int score = p.score[pair];
         if (score < p.min_score || (!GLOBAL && !END_GAPS && score <= 0)) {
-            for (int field = QUERY_START; field <= TARGET_END; ++field) p.fields[field * p.pairs + pair] = 0;
-            p.fields[COLUMNS * p.pairs + pair] = 0;
+            for (int field = QUERY_START; field <= COLUMNS; ++field) p.fields[field * p.pairs + pair] = 0;
             continue;
         }
         const int row = row_at(p, place), column = of.item.x + half;
@@ -133,8 +144,9 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.residues = p.row_residues + p.row_starts[row];
         path.tiles = of.tiles + (long long)(p.tiers_before[place] - of.first_tiers) * of.strips *
                                     tier_stride(p.group, K);
-        path.moves = p.moves + moves_at(p, place, path.rows, pair);
+        path.moves = p.moves ? p.moves + moves_at(p, place, path.rows, pair) : nullptr;
         path.gaps = path.kinds = 0;
+        path.matches = path.gap_residues = path.gap_openings = path.last_gap = 0;
         path.columns = 0;
         path.state = IN_H;
         path.transposed = BY_RANKS ? is_transposed(p, row, column) : !p.triangular && of.length > path.rows;
@@ -356,7 +368,7 @@ __device__ void traceback(const Params& p) {
         if (!waits) {
             bool walks = true;
             if (LOCAL && path.phase == SEARCHING) walks = take_found<K>(row, tile, path, entry);
-            if (walks && walk<C>(path, entry, of.padding, codes)) finish(p, of, path);
+            if (walks && walk<C>(p, path, entry, of.padding, codes)) finish(p, of, path);
         }
     }
 }

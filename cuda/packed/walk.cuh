@@ -1,4 +1,4 @@
-// A path through a tile whose codes are known: moves. See tile.cuh, moves.cuh.
+// A path through a tile whose codes are known: moves, or counts of them. See tile.cuh, moves.cuh.
 #pragma once
 
 #include "moves.cuh"
@@ -16,35 +16,49 @@ struct Path {
     int rows;  // residues of the row sequence
     const uint4* tiles;
     const unsigned char* residues;
-    uint2* moves;
-    word gaps, kinds;  // of the moves that do not yet make up a word
-    int columns;       // of the alignment so far
-    int i;             // row residues before the cell to look at, the cell's included
-    int column;        // padded column of that cell
-    int state;         // State with which the path comes to it
+    uint2* moves;                             // where they are kept:
+    word gaps, kinds;                         // of those that do not yet make up a word
+    int matches, gap_residues, gap_openings;  // where they are counted:
+    int last_gap;  // kind of the gap that the last column is of, see `append`, or 0
+    int columns;   // of the alignment so far
+    int i;         // row residues before the cell to look at, the cell's included
+    int column;    // padded column of that cell
+    int state;     // State with which the path comes to it
     int end_row, end_column;
     int next_tile, stop_tile;  // local: tier * G + lane, of which tiles may have the end cell
     int part;                  // the next of a lane's tiles to look at
     bool transposed, row_is_query;
 };
 
-// Appends so many columns (at most 32) to a path's moves.
-__device__ __forceinline__ void append(Path& path, word gaps, word kinds, int columns) {
-    const int before = path.columns & 31;
-    path.gaps |= gaps << before;
-    path.kinds |= kinds << before;
-    if (before + columns >= 32) {
-        path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
-        path.gaps = __funnelshift_l(gaps, 0, before);
-        path.kinds = __funnelshift_l(kinds, 0, before);
+// Appends cells of a diagonal, whose bits say where residues match, and then a gap of so many residues of
+// the target or of the query: at most 32 columns, where moves are kept.
+__device__ __forceinline__ void append(const Params& p, Path& path, word matches, int cells, int gap,
+                                       bool of_target) {
+    if (p.moves) {
+        const int before = path.columns & 31;
+        const word gaps = gap ? 0xffffffffu >> (32 - gap) << cells : 0;
+        const word kinds = of_target ? matches | gaps : matches;
+        path.gaps |= gaps << before;
+        path.kinds |= kinds << before;
+        if (before + cells + gap >= 32) {
+            path.moves[path.columns >> 5] = make_uint2(path.gaps, path.kinds);
+            path.gaps = __funnelshift_l(gaps, 0, before);
+            path.kinds = __funnelshift_l(kinds, 0, before);
+        }
+    } else {
+        const int before = cells ? 0 : path.last_gap, kind = gap ? 1 + of_target : before;
+        path.matches += __popc(matches);
+        path.gap_residues += gap;
+        path.gap_openings += kind != before;
+        path.last_gap = gap ? kind : before;
     }
-    path.columns += columns;
+    path.columns += cells + gap;
 }
 
 // Walks until the path leaves the tile; true when the whole path is done.
 // Ties: the walk back.
 template <int C>
-__device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding,
+__device__ __forceinline__ bool walk(const Params& p, Path& path, const Entry& entry, int padding,
                                      const unsigned char* codes) {
     constexpr int ROW = row_bytes(C), D = half_columns(C);
     constexpr int E_MORE = WIDE ? 0 : D;  // of E's codes in the right columns
@@ -91,7 +105,7 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
                 stops = LOCAL && code == STOP;
             }
             if (cells == inside || stops) {
-                append(path, 0, kinds, cells);
+                append(p, path, kinds, cells, 0, false);
                 break;
             }
         }
@@ -102,9 +116,7 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
         const int here = of_e ? k : step;
         int length = here + (of_e ? to_side : to_top);
         if (!outside) length = min(length, here - 15 + since);
-        const word gaps = ((1u << length) - 1) << cells;
-        if (of_e == path.row_is_query) kinds |= gaps;
-        append(path, gaps, kinds, cells + length);
+        append(p, path, kinds, cells, length, of_e == path.row_is_query);
         path.state = !outside ? IN_H : of_e ? IN_E : IN_F;
         if (of_e) k -= length;
         else step -= length;

@@ -106,8 +106,8 @@ class PackedKernels:
             parameters["group"] = group
             parameters["open_codes"] = self._open_codes[wide]
             self._launch_one(launch, parameters[()], slot, traced)
-        if traced:
-            self._make_runs(flight, want)
+        if want.detail == Detail.CIGAR:
+            self._make_runs(flight)
 
     def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
@@ -126,16 +126,14 @@ class PackedKernels:
         name = traceback_name(kind)
         self.launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
 
-    def _make_runs(self, flight: Flight, want: Want) -> None:
-        """Queue the kernels that make counts, and where wanted runs, of what the traceback left."""
+    def _make_runs(self, flight: Flight) -> None:
+        """Queue the kernels that make counts and runs of what the traceback left."""
         slot, at = flight.slot, flight.addresses
         blocks = blocks_of(flight.batch.pairs)
         counts, starts = np.uint64(at["block_runs"]), np.uint64(at["block_starts"])
         self.launch(
             "count_runs", False, blocks, PAIRS_OF_BLOCK, slot, 0, flight.parameters[()], counts
         )
-        if want.detail < Detail.CIGAR:
-            return
         self.launch(
             "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
         )

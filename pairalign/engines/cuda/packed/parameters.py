@@ -187,13 +187,14 @@ def array_bytes(batch: PackedBatch, want: Want) -> dict[str, int]:
         "end_column": 4 * pairs,
         "borders": 8 * batch.border_entries,
     }
-    if is_traced:
+    if want.detail == Detail.CIGAR:
         blocks = blocks_of(pairs)
         sizes["block_runs"] = 4 * blocks
         sizes["block_starts"] = 8 * (blocks + 1)
         sizes["run_offsets"] = 8 * (pairs + 1)
-        sizes["profiles"] = batch.profile_bytes
         sizes["moves"] = 8 * batch.move_words
+    if is_traced:
+        sizes["profiles"] = batch.profile_bytes
         sizes["tiles"] = batch.tile_bytes
         sizes["tiles_end"] = 0
     return sizes
