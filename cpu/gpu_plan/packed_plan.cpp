@@ -20,7 +20,8 @@ constexpr int MOST_LAUNCHES = 64;
 
 struct Launch {
     int32_t kind, wide;
-    int64_t items, chunks;  // how many
+    int64_t items, chunks;      // how many
+    int64_t traceback_threads;  // of a block: fewer where chunks have fewer paths
     // Where they begin in the tables, in bytes. Kinds that are not far have no borders and profiles.
     int64_t items_at, tiles_at, borders_at, profiles_at, chunks_at;
 };
@@ -178,13 +179,18 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
     const int64_t several = all_places / (256 * 3 * plan.multiprocessors);
     const int64_t paths = key % 2 ? 1 : 2;  // of a row, a thread each
     const int64_t most = kind.traceback_threads / paths * std::min<int64_t>(std::max<int64_t>(several, 1), 8);
-    Launch launch{key / 2, key % 2, 0, 0, 0, 0, 0, 0, 0};
+    Launch launch{key / 2, key % 2, 0, 0, 0, 0, 0, 0, 0, 0};
     for (const Word& word : words) {
         if (key_of(plan, word) != key) continue;
         const int64_t size = word.last_place - word.first_place;
         launch.items += divide_up(size, height);
-        if (plan.traced) launch.chunks += divide_up(size, share_of(size, most));
+        if (!plan.traced) continue;
+        const int64_t share = share_of(size, most);
+        launch.chunks += divide_up(size, share);
+        const int64_t threads = divide_up(std::min(size, share) * paths, 32) * 32;
+        launch.traceback_threads = std::max(launch.traceback_threads, threads);
     }
+    launch.traceback_threads = std::min<int64_t>(launch.traceback_threads, kind.traceback_threads);
     if (!launch.items) return;
     launch.items_at = take(plan, static_cast<int64_t>(sizeof(Item)) * launch.items);
     launch.tiles_at = plan.traced ? take(plan, 8 * launch.items) : 0;

@@ -29,7 +29,8 @@ class NativeLaunch(ctypes.Structure):
     _fields_ = [
         ("kind", c_int32),
         ("wide", c_int32),
-        *((name, c_int64) for name in ("items", "chunks", "items_at", "tiles_at")),
+        *((name, c_int64) for name in ("items", "chunks", "traceback_threads")),
+        *((name, c_int64) for name in ("items_at", "tiles_at")),
         *((name, c_int64) for name in ("borders_at", "profiles_at", "chunks_at")),
     ]
 

@@ -60,17 +60,16 @@ SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
 _WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
 
 
+_BATCHES_UNDER_WAY = 1
+"""Of an engine: others of the device keep it busy meanwhile. A second one would leave each half of
+the memory, and a traceback of few pairs leaves most of a GPU idle."""
+
 _WINDOWS_AT_FIRST = 2
 """Windows of an engine whose results have no memory yet: one under way, one being written."""
 
 
 class Packed(KernelFamily):
     """Two pairs a word with checkpoints; the fastest where it fits, and it fits nearly everything.
-
-    Parameters
-    ----------
-    slots : int
-        Batches under way at a time; two let copies and host work overlap kernels.
 
     Attributes
     ----------
@@ -82,9 +81,6 @@ class Packed(KernelFamily):
     name = "packed"
     pipeline: BatchPipeline[Slot]
     kernels: PackedKernels
-
-    def __init__(self, slots: int = 2) -> None:
-        self._slot_count = slots
 
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """None, or why not: too little shared memory, or scores that leave no room for flags."""
@@ -160,7 +156,7 @@ class Packed(KernelFamily):
             len(device_set.sequences.codes) + PADDING * len(device_set.lengths)
             for device_set in sets
         )
-        self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - used)
+        self.pipeline = context.pipeline(_BATCHES_UNDER_WAY, context.memory_bytes - used)
         for slot in self.pipeline.slots:  # now, while nobody else waits for the driver
             slot.pinned("tables", 0, np.uint8)
 
@@ -242,7 +238,7 @@ class Packed(KernelFamily):
         """Begin to compile what scores or, `traced`, alignments need, once."""
         if traced not in self._begun:
             self._begun.add(traced)
-            others = RUN_KERNELS if traced else ()
+            others = RUN_KERNELS if traced and self._context.detail == Detail.CIGAR else ()
             kinds = self._planner.kinds(traced, self._expected)
             self.kernels.compile_ahead(kinds, traced, others)
 
@@ -260,7 +256,7 @@ class Packed(KernelFamily):
         if self._windows < _WINDOWS_AT_FIRST and work.pairs:
             self._windows += 1
             expect_results(self._context, work, want)
-        self._prepare(traced, RUN_KERNELS if traced else ())
+        self._prepare(traced, RUN_KERNELS if want.detail == Detail.CIGAR else ())
         task = AlignTask(self._open, work, want, residues)
         if work.pairs:
             self.pipeline.run(task, work)

@@ -331,7 +331,7 @@ class PackedPlanner:
             kind=Kind(tiling, bool(native.wide), far),
             items=native.items,
             chunks=native.chunks,
-            traceback_threads=int(self._kinds["traceback_threads"][native.kind]),
+            traceback_threads=native.traceback_threads,
             items_at=native.items_at,
             item_tiles_at=native.tiles_at,
             item_borders_at=native.borders_at,
