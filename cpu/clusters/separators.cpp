@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../export.h"
+#include "../threads.h"
 
 struct pairalign_priced_network {
     int32_t count, categories;
@@ -53,7 +54,7 @@ double load(const Network& network, const Counts& counts) {
 }
 
 struct Cheapest {
-    double cost;
+    double cost = 0;
     int32_t stage = NO_STAGE;
 };
 
@@ -147,23 +148,28 @@ private:
 }  // namespace
 }  // namespace pairalign
 
-// Grows a region from each of some seeds over a piece, piece[members], ascending, and finds the border that
-// costs least; of equal ones that of the first seed, then stage. `cost`: what it has to be below; replaced by
-// what it costs. Its sequences go into border[members]. Returns how many these are; 0: none is cheaper; -1:
-// no memory.
+// Grows a region from each of some seeds over a piece, piece[members], ascending, on some threads, and finds
+// the border that costs less than `limit`, and least; of equal ones that of the first seed, then stage. Its
+// sequences go into border[members]. Returns how many these are; 0: none is cheaper; -1: no memory.
 PAIRALIGN_API int32_t pairalign_cheapest_border(const pairalign_priced_network* network, int32_t members,
                                                 const int32_t* piece, int32_t seeds, const int32_t* seed,
-                                                double* cost, int32_t* border) {
+                                                double limit, int32_t threads, int32_t* border) {
+    using pairalign::Cheapest;
+    using pairalign::Growth;
     try {
-        pairalign::Growth growth(*network, piece, members);
-        int32_t found = 0;
-        for (int32_t k = 0; k < seeds; k++) {
-            const pairalign::Cheapest best = growth.run(seed[k], *cost);
-            if (best.stage == pairalign::NO_STAGE) continue;
-            *cost = best.cost;
-            found = growth.border(best.stage, border);
-        }
-        return found;
+        std::vector<Cheapest> of_seed(static_cast<size_t>(seeds));
+        threads = std::min(threads, seeds);
+        pairalign::on_threads(threads, threads, [&](int32_t thread) {
+            Growth growth(*network, piece, members);
+            for (int32_t k = thread; k < seeds; k += threads)
+                of_seed[static_cast<size_t>(k)] = growth.run(seed[k], limit);
+        });
+        const auto cheaper = [](const Cheapest& a, const Cheapest& b) { return a.cost < b.cost; };
+        const auto best = std::min_element(of_seed.begin(), of_seed.end(), cheaper);
+        if (best == of_seed.end() || best->stage == pairalign::NO_STAGE) return 0;
+        Growth growth(*network, piece, members);
+        growth.run(seed[best - of_seed.begin()], limit);
+        return growth.border(best->stage, border);
     } catch (const std::bad_alloc&) {
         return -1;
     }

@@ -34,7 +34,7 @@ SIGNATURES = {
     "find_roots": "int64 pointer -> none",
     "join_sets": "int64 pointer*3 -> none",
     # cpu/clusters/separators.cpp
-    "cheapest_border": "pointer int32 pointer int32 pointer*3 -> int32",
+    "cheapest_border": "pointer int32 pointer int32 pointer double int32 pointer -> int32",
     # cpu/files/crc32.h
     "crc32": "uint32 text int64 -> uint32",
     "has_crc32": "-> int32",

@@ -162,7 +162,10 @@ class PlainProcedure:
         if job.evalue_filter is not None:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
-            engines = [EvalueEngine(engine, job.evalue_filter, *sets) for engine in engines]
+            threads = max(1, job.threads // len(engines))
+            engines = [
+                EvalueEngine(engine, job.evalue_filter, *sets, threads) for engine in engines
+            ]
         steps: Steps | None = None
         if self.chooses(job):
             from pairalign.jobs.stages.threshold_engine import skip_where_it_pays

@@ -78,11 +78,14 @@ class FoldLimits:
         Of removing each sequence; above 0. None: nothing may be removed.
     seed : int
         Decides the order of pieces of equal size, and where cuts begin.
+    threads : int
+        That look for cuts.
     """
 
     sizes: Sizes
     prices: Sequence[float] | None
     seed: int
+    threads: int = 1
 
 
 def find_too_large(network: Network, sizes: Sizes) -> list[list[int]]:
@@ -139,7 +142,9 @@ def pack(network: Network, folds: Folds, limits: FoldLimits) -> list[int]:
         if limits.prices is None:
             raise SplitError(_say_impossible(counts, sizes, folds, is_too_large))
         allowed = sizes if is_too_large else Sizes(sizes.of, _most_room(folds, sizes))
-        separator = find_separator(network, piece, allowed, limits.prices, limits.seed)
+        separator = find_separator(
+            network, piece, allowed, limits.prices, limits.seed, limits.threads
+        )
         removed += separator
         waiting += network.pieces(set(piece).difference(separator))
         waiting.sort(key=rank)

@@ -70,7 +70,12 @@ class Sizes:
 
 
 def find_separator(
-    network: Network, piece: Sequence[int], sizes: Sizes, prices: Sequence[float], seed: int
+    network: Network,
+    piece: Sequence[int],
+    sizes: Sizes,
+    prices: Sequence[float],
+    seed: int,
+    threads: int = 1,
 ) -> list[int]:
     """Return sequences without which a connected piece is in parts that are less full.
 
@@ -99,8 +104,8 @@ def find_separator(
     count = min(len(piece), max(_LEAST_SEEDS, _LOOKS // looks))
     seeds = random.Random(seed).sample(sorted(piece), count)
     trimmed = _trim(network, piece, sizes, prices)
-    border = _find_border(network, piece, sizes, prices, seeds, sum(prices[k] for k in trimmed))
-    return border or trimmed
+    limit = sum(prices[k] for k in trimmed)
+    return _find_border(network, piece, sizes, prices, seeds, limit, threads) or trimmed
 
 
 def _find_border(
@@ -110,13 +115,14 @@ def _find_border(
     prices: Sequence[float],
     seeds: list[int],
     limit: float,
+    threads: int,
 ) -> list[int]:
     """Return the border that costs least of all stages; none if it does not cost less than that."""
     starts = np.cumsum([0, *map(len, sizes.of)], dtype=np.int64)
     counted_in = np.fromiter(itertools.chain.from_iterable(sizes.of), np.int32)
     costs, most = (np.array(values, np.float64) for values in (prices, sizes.most))
     members, first = (np.array(sorted(indices), np.int32) for indices in (piece, seeds))
-    border, cost = np.empty_like(members), np.array([limit], np.float64)
+    border = np.empty_like(members)
     native = NativePricedNetwork(
         *(len(network), len(most)),
         *(array.ctypes.data for array in (network.starts, network.others, costs)),
@@ -126,7 +132,7 @@ def _find_border(
         ctypes.addressof(native),
         *(len(members), members.ctypes.data),
         *(len(first), first.ctypes.data),
-        *(cost.ctypes.data, border.ctypes.data),
+        *(limit, threads, border.ctypes.data),
     )
     if count < 0:
         raise MemoryError("no memory to cut a cluster")

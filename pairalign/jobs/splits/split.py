@@ -107,7 +107,8 @@ def run_split(
     if known.priorities is not None:
         prices = [1.0 + known.priorities[k] for k in order]
     too_large = find_too_large(network, sizes)
-    limits = FoldLimits(sizes, None if request.no_remove else prices, request.seed)
+    priced = None if request.no_remove else prices
+    limits = FoldLimits(sizes, priced, request.seed, resources.used_threads)
     places = pack(network, folds, limits)
     numbered_folds = np.array(places, np.int32)
     empty = _say_empty(network, numbered_folds, list(shares))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,9 @@ from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
+_PART_PAIRS = 1 << 15
+"""Pairs that a thread finds E-values of at a time."""
+
 
 class EvalueEngine(WrappedEngine):
     """Wraps an engine: returns the pairs of a window whose E-values are small enough.
@@ -28,6 +32,8 @@ class EvalueEngine(WrappedEngine):
     ----------
     targets : SequenceSet or None
         None for every pair of `queries`.
+    threads : int
+        That find E-values.
     """
 
     def __init__(
@@ -36,9 +42,11 @@ class EvalueEngine(WrappedEngine):
         kept: EvalueFilter,
         queries: SequenceSet,
         targets: SequenceSet | None,
+        threads: int = 1,
     ) -> None:
         super().__init__(engine)
         self._filter = kept
+        self._threads = threads
         sets = queries, queries if targets is None else targets
         self._orders = [sequences.order for sequences in sets]
         self._places = [sequences.positions for sequences in sets]
@@ -60,12 +68,22 @@ class EvalueEngine(WrappedEngine):
         least = max(self.least_raw_score(window), want.least_raw_score)
         if want.detail == Detail.SCORE or self._filter.needs_cigars:
             alignments = self._engine.align(window, replace(want, min_raw_score=least), pair_mask)
-            return self._filter.passing(alignments)
+            return self._passing(alignments)
         scored = self._engine.align(window, Want(Detail.SCORE, least), pair_mask)
-        mask = self._mask_of(window, self._filter.passing(scored))
+        mask = self._mask_of(window, self._passing(scored))
         if not mask.any():
             return no_alignments(scored.queries, scored.targets, scored.scoring, want.detail)
         return self._engine.align(window, Want(want.detail), None if mask.all() else mask)
+
+    def _passing(self, alignments: Alignments) -> Alignments:
+        """Return those that pass: E-values of many pairs take as long as their scores on a GPU."""
+        starts = range(0, len(alignments), _PART_PAIRS)
+        if len(starts) < 2:
+            return self._filter.passing(alignments)
+        parts = (alignments[start : start + _PART_PAIRS] for start in starts)
+        with ThreadPoolExecutor(self._threads) as pool:
+            passes = np.concatenate(list(pool.map(self._filter.passes, parts)))
+        return alignments.take(passes)
 
     def _mask_of(self, window: Window, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Return which pairs of a window were found."""
