@@ -14,16 +14,11 @@ from pairalign.formats.writer import Content
 from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster, workers_of
 from pairalign.jobs.commands.planning import (
     named_output_of,
+    report_of,
     with_output,
 )
 from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
-from pairalign.jobs.report.report_option import (
-    ReportRequest,
-    finish_report,
-    make_collector,
-    report_of,
-)
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
 from pairalign.jobs.run.file_checks import check_files
@@ -35,6 +30,7 @@ from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_collector import ReportCollector
+    from pairalign.jobs.report.report_option import RunReport
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class _Command:
     table: Table
     output: OutputRequest
     workers: WorkersRequest | None
-    report: ReportRequest | None
+    report: RunReport | None
 
 
 def run_align(request: AlignOptions) -> None:
@@ -109,7 +105,7 @@ def _carry_out(command: _Command) -> Lines:
     run, computed = destination.job, _cells_left(destination, request)
     collector = None
     if command.report is not None:
-        collector = make_collector(run.problem, plan.significance)
+        collector = command.report.collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
         content = content_of(table, plan, run, request.resources.device, destination.piece)
@@ -126,7 +122,7 @@ def _carry_out(command: _Command) -> Lines:
         facts = lines.text()
         if plan.significance is not None:
             facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
-        finish_report(command.report, collector, facts, devices=run.devices, realign=plan.realign)
+        command.report.write(collector, facts, devices=run.devices, realign=plan.realign)
     return lines
 
 

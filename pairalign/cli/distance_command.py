@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES
@@ -29,21 +30,23 @@ from pairalign.formats.group_table import write_group_clusters, write_group_tabl
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.dask_cluster import workers_of
-from pairalign.jobs.commands.planning import problem_of, read_sequences, with_output
-from pairalign.jobs.distances.circular_distances import measure_circular
+from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.group_membership import find_groups, reading_of_groups
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
 from pairalign.jobs.distances.receptor_sets import read_receptor_files
-from pairalign.jobs.report.report_option import ReportRequest, report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, Distances, check_words
 from pairalign.trees.group_distances import GroupDistances
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report.report_option import RunReport
+
 
 _OF_WORDS = ("phylip", "column")
 """Formats whose names end at blanks."""
@@ -97,7 +100,7 @@ def _picture_format(path: str) -> str:
 
 
 def _measure(
-    request: DistanceOptions, page: ReportRequest | None, summary: DistanceSummary
+    request: DistanceOptions, page: RunReport | None, summary: DistanceSummary
 ) -> Distances:
     """Compute what is asked for, and report on it."""
     if request.has_limit:
@@ -117,7 +120,7 @@ def _write_part(request: DistanceOptions) -> None:
 
 
 def _measure_files(
-    request: DistanceOptions, page: ReportRequest | None, summary: DistanceSummary
+    request: DistanceOptions, page: RunReport | None, summary: DistanceSummary
 ) -> AnyDistances:
     """Read one set, or two, and compute the distances of all pairs."""
     problem = _read(request)
@@ -142,6 +145,8 @@ def _measure_circles(
     request: DistanceOptions, problem: Problem, summary: DistanceSummary
 ) -> DistanceMatrix:
     """Compute the distances of circular sequences, and report on it."""
+    from pairalign.jobs.distances.circular_distances import measure_circular
+
     started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
     warn_of_ambiguous(measure, problem)

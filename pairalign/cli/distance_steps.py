@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log
@@ -22,12 +23,15 @@ from pairalign.jobs.commands.planning import result_seconds
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import Measure, ambiguous_message, find_measure
-from pairalign.jobs.report.report_option import ReportRequest, report_distances
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.requests.tree_request import TreeOptions
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix
 from pairalign.trees.tree import GuideTree
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report.report_option import RunReport
+
 
 Options = DistanceOptions | TreeOptions
 
@@ -119,7 +123,7 @@ def warn_of_ambiguous(measure: Measure, problem: Problem) -> None:
 
 
 def write_report(
-    page: ReportRequest,
+    page: RunReport,
     options: Options,
     matrix: DistanceMatrix,
     problem: Problem,
@@ -127,5 +131,5 @@ def write_report(
     tree: GuideTree | None = None,
 ) -> None:
     """Write the report of distances, with a tree or without."""
-    how = options.distances.align_request, options.resources
-    report_distances(page, matrix, problem, *how, summary.text(), tree, summary.devices)
+    again = options.distances.align_request
+    page.write_distances(matrix, problem, again, summary.text(), tree, summary.devices)

@@ -24,7 +24,7 @@ from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.tree_files import tree_text
 from pairalign.jobs.commands.dask_cluster import workers_of
-from pairalign.jobs.commands.planning import problem_of, read_sequences, with_output
+from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
     build_tree,
@@ -32,7 +32,6 @@ from pairalign.jobs.distances.guide_tree import (
     check_method,
     check_tree_memory,
 )
-from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.tree_request import TreeOptions

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
@@ -72,3 +75,57 @@ def ordered_tree(
     for array in (children, lengths, linkage):
         array.flags.writeable = False
     return GuideTree(names, children, lengths, linkage, method)
+
+
+def join_in_order(
+    matrix: DistanceMatrix,
+    sequences: SequenceSet | None,
+    method: str,
+    join: Callable[[DistanceMatrix, Firsts], GuideTree],
+) -> GuideTree:
+    """Make a tree that is the same for any order of the input.
+
+    Parameters
+    ----------
+    sequences : SequenceSet or None
+        What the distances are of, in the same order: tells which are equal, and decides ties. None:
+        rows and names do.
+    join : callable
+        Joins sequences of which the first equal one of each is known.
+    """
+    count = len(matrix)
+    if sequences is None:
+        first = equal_rows(matrix)
+        order = np.array(sorted(range(count), key=matrix.names.__getitem__), np.int32)
+    else:
+        first, order = _equal_sequences(sequences), sequences.canonical_order()
+    seen: dict[int, int] = {}
+    first = np.array([seen.setdefault(k, place) for place, k in enumerate(first[order])], np.int32)
+    tree = join(_reordered(matrix, order), first)
+    nodes = np.concatenate((order.astype(np.int64), np.arange(count, 2 * count - 1)))
+    linkage = tree.linkage.copy()
+    linkage[:, :2] = np.sort(nodes[linkage[:, :2].astype(np.int64)], axis=1)
+    children = nodes[tree.children]
+    return ordered_tree(list(matrix.names), children, tree.lengths, linkage, method)
+
+
+def _reordered(matrix: DistanceMatrix, order: npt.NDArray[np.int32]) -> DistanceMatrix:
+    """Return distances with their sequences in another order, given by indices."""
+    count = len(matrix)
+    if (order == np.arange(count)).all():
+        return matrix
+    condensed = np.empty(len(matrix.condensed), np.float32)
+    for row, index in enumerate(order[:-1].tolist()):
+        start = first_place(row, count)
+        later = order[row + 1 :]
+        condensed[start : start + len(later)] = matrix.row(index)[later]
+    return DistanceMatrix([matrix.names[k] for k in order.tolist()], condensed)
+
+
+def _equal_sequences(sequences: SequenceSet) -> Firsts:
+    """Of each sequence the first one with the same residues, case apart; int32 of shape (n,)."""
+    seen: dict[bytes, int] = {}
+    return np.array(
+        [seen.setdefault(sequences.codes_of(k).tobytes(), k) for k in range(len(sequences))],
+        np.int32,
+    )

@@ -26,11 +26,11 @@ from pairalign.jobs.clusters.cluster_network import write_network
 from pairalign.jobs.clusters.cluster_request import ClusterOptions
 from pairalign.jobs.commands.planning import (
     read_problem,
+    report_of,
     with_output,
 )
 from pairalign.jobs.commands.summary import describe_steps
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.sequences.alphabets import DNA

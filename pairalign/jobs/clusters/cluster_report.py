@@ -7,7 +7,7 @@ import numpy as np
 from pairalign.clusters.clusters import Clusters
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 from pairalign.jobs.report.report_file import Table
-from pairalign.jobs.report.report_option import ReportRequest, finish_report
+from pairalign.jobs.report.report_option import RunReport
 
 _MOST_CLUSTERS = 50
 _BINS = 40
@@ -27,7 +27,7 @@ class _ClusterCollector(ReportCollector):
 
 
 def report_clusters(
-    request: ReportRequest, clusters: Clusters, devices: tuple[str, ...], summary: str
+    request: RunReport, clusters: Clusters, devices: tuple[str, ...], summary: str
 ) -> None:
     """Write the report of clusters."""
     sequences = clusters.sequences
@@ -35,7 +35,7 @@ def report_clusters(
     collector.clusters = clusters
     collector.which = "members and their representatives"
     collector.add(clusters.alignments)
-    finish_report(request, collector, summary, [_clusters_table(clusters)], devices=devices)
+    request.write(collector, summary, [_clusters_table(clusters)], devices=devices)
 
 
 def _clusters_table(clusters: Clusters) -> Table:

@@ -20,6 +20,7 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.formats import Writer
+    from pairalign.jobs.report.report_option import RunReport
 
 _Options = TypeVar("_Options", bound=CommandOptions)
 
@@ -144,3 +145,23 @@ def _warn_of_replaced(problem: Problem) -> None:
 def result_seconds(request: ResumeOptions) -> float | None:
     """Return the interval at which results must come: the commit interval of ``--resume``."""
     return request.commit_every if request.resume else None
+
+
+def report_of(request: Any, *inputs: str | None) -> RunReport | None:
+    """Return the report of a command with ``--report``, if one is wanted.
+
+    Parameters
+    ----------
+    inputs : str or None
+        The files that the command reads, besides those of ``--also``.
+
+    Raises
+    ------
+    FormatError, OutputError
+        It cannot be made, or not be written.
+    """
+    if request.report is None:
+        return None
+    from pairalign.jobs.report.report_option import open_report
+
+    return open_report(request, *inputs)

@@ -16,6 +16,7 @@ for any order of the input.
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +37,8 @@ from pairalign.requests.tree_request import TreeArguments, TreeRequest
 from pairalign.results.tree_result import GuideTree
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import tree as tree_data
-from pairalign.trees.distance_matrix import DistanceMatrix, RectangularDistances, first_place
-from pairalign.trees.tree_joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
+from pairalign.trees.distance_matrix import DistanceMatrix, RectangularDistances
+from pairalign.trees.tree_joining import Doubles, Firsts, join_closest, join_in_order, ordered_tree
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -133,47 +134,9 @@ def build_tree(
     """
     check_count(len(matrix), "the distances")
     check_method(method)
-    first = equal_rows(matrix) if sequences is None else _equal_sequences(sequences)
     check_memory(len(matrix), METHOD_BYTES[method])
-    count = len(matrix)
-    if sequences is None:
-        order = np.array(sorted(range(count), key=matrix.names.__getitem__), np.int32)
-    else:
-        order = sequences.canonical_order()
-    seen: dict[int, int] = {}
-    first = np.array([seen.setdefault(k, place) for place, k in enumerate(first[order])], np.int32)
-    placed = _reordered(matrix, order)
-    if method == "nj":
-        tree = _neighbour_joining(placed, first)
-    else:
-        tree = join_closest(placed, first, method)
-    nodes = np.concatenate((order.astype(np.int64), np.arange(count, 2 * count - 1)))
-    linkage = tree.linkage.copy()
-    linkage[:, :2] = np.sort(nodes[linkage[:, :2].astype(np.int64)], axis=1)
-    children = nodes[tree.children]
-    return GuideTree.of(ordered_tree(list(matrix.names), children, tree.lengths, linkage, method))
-
-
-def _reordered(matrix: DistanceMatrix, order: npt.NDArray[np.int32]) -> DistanceMatrix:
-    """Return distances with their sequences in another order, given by indices."""
-    count = len(matrix)
-    if (order == np.arange(count)).all():
-        return matrix
-    condensed = np.empty(len(matrix.condensed), np.float32)
-    for row, index in enumerate(order[:-1].tolist()):
-        start = first_place(row, count)
-        later = order[row + 1 :]
-        condensed[start : start + len(later)] = matrix.row(index)[later]
-    return DistanceMatrix([matrix.names[k] for k in order.tolist()], condensed)
-
-
-def _equal_sequences(sequences: SequenceSet) -> Firsts:
-    """Of each sequence the first one with the same residues, case apart; int32 of shape (n,)."""
-    seen: dict[bytes, int] = {}
-    return np.array(
-        [seen.setdefault(sequences.codes_of(k).tobytes(), k) for k in range(len(sequences))],
-        np.int32,
-    )
+    join = partial(join_closest, method=method) if method != "nj" else _neighbour_joining
+    return GuideTree.of(join_in_order(matrix, sequences, method, join))
 
 
 def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None:

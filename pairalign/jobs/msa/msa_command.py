@@ -14,7 +14,7 @@ from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.commands.planning import with_output
+from pairalign.jobs.commands.planning import report_of, with_output
 from pairalign.jobs.commands.resumed_steps import kept_results
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.adding import add_sequences, read_addition
@@ -31,7 +31,6 @@ from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write
 from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
-from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.sequences.sets import SequenceSet

@@ -11,7 +11,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.jobs.report.heat_map import MOST_SEQUENCES
 from pairalign.jobs.report.report_collector import DistanceCollector, Histogram
 from pairalign.jobs.report.report_file import Table
-from pairalign.jobs.report.report_option import ReportRequest, finish_report
+from pairalign.jobs.report.report_option import RunReport
 from pairalign.pairs.lists import PairList
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.sets import SequenceSet
@@ -43,7 +43,7 @@ def check_rows(sequences: SequenceSet) -> None:
         )
 
 
-def report_rows(page: ReportRequest, alignment: MultipleAlignment, summary: str) -> None:
+def report_rows(page: RunReport, alignment: MultipleAlignment, summary: str) -> None:
     """Write the report of a multiple alignment."""
     sequences = alignment.sequences
     scoring = ScoringRequest().scoring(sequences.alphabet)
@@ -53,7 +53,7 @@ def report_rows(page: ReportRequest, alignment: MultipleAlignment, summary: str)
     def of_rows(pairs: PairList) -> list[Alignments]:
         return [align_rows(alignment, pairs, scoring)]
 
-    finish_report(page, collector, summary, [_least_sure(alignment)], realign=of_rows)
+    page.write(collector, summary, [_least_sure(alignment)], realign=of_rows)
 
 
 def _least_sure(alignment: MultipleAlignment) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster,
 from pairalign.jobs.commands.planning import (
     named_output_of,
     read_sequences,
+    report_of,
     result_seconds,
     with_output,
 )
@@ -35,7 +36,6 @@ from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
-from pairalign.jobs.report.report_option import ReportRequest, finish_report, report_of
 from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
@@ -45,6 +45,10 @@ from pairalign.pairs.want import Detail
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report.report_option import RunReport
+
 
 _KINDS = {None: "none", SEEDS: SEEDS, MAPPY: MAPPY}
 _FEW = 0.5
@@ -61,7 +65,7 @@ class _Command:
     writer_type: type[Writer]
     shown: Shown
     workers: WorkersRequest | None
-    report: ReportRequest | None
+    report: RunReport | None
 
     def decided(self, job: OverlapJob, overhang: int) -> dict[str, Any]:
         """Return what decides the bytes besides the job, see `describe_run`."""
@@ -124,7 +128,7 @@ def _carry_out(command: _Command) -> Lines:
         run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
         return written_pairs("overlaps", job.pairs, output.path)
     destination = open_destination(output, job, **decided)
-    seen = OverlapWatcher(request, job.problem, overhang)
+    seen = OverlapWatcher(request, job.problem, overhang, command.report)
     kinds = destination.before.get("kinds", [])
     before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
     counts, writing = before, 0.0
@@ -147,7 +151,7 @@ def _carry_out(command: _Command) -> Lines:
     if command.report is not None and seen.report is not None:
         reports = seen.read_report.columns()
         devices = destination.job.devices
-        finish_report(command.report, seen.report, lines.text(), devices=devices, reads=reports)
+        command.report.write(seen.report, lines.text(), devices=devices, reads=reports)
     return lines
 
 

@@ -17,13 +17,12 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
 from pairalign.jobs.overlaps.advice import AssemblyAdvice
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions
-from pairalign.jobs.report.report_option import make_collector
 from pairalign.reads.overlap_kinds import classify, classify_and_count
 from pairalign.reads.overlap_passes import mark_indices
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
-    from pairalign.jobs.report.report_collector import ReportCollector
+    from pairalign.jobs.report.report_option import RunReport
 
 
 def check_graph(request: OverlapOptions, writer_type: type[Writer]) -> None:
@@ -63,19 +62,23 @@ class OverlapWatcher:
         Reads that are left, after `reduce`; None: all.
     """
 
-    def __init__(self, request: OverlapOptions, problem: Problem, overhang: int) -> None:
+    def __init__(
+        self,
+        request: OverlapOptions,
+        problem: Problem,
+        overhang: int,
+        report: RunReport | None,
+    ) -> None:
         reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
-        self.report: ReportCollector | None = None
-        if request.report is not None:
-            self.report = make_collector(problem, no_map=None)
+        self.report = None if report is None else report.collector(problem, no_map=None)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._asked = request
         self._overhang = overhang
         self._found = 0
         self._reads: ReadCollector | None = None
-        if request.read_report is not None or request.report is not None:
+        if request.read_report is not None or report is not None:
             from pairalign.jobs.overlaps.read_report import ReadCollector
 
             self._reads = ReadCollector(reads)

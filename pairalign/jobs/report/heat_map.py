@@ -7,22 +7,27 @@ without a value (below a threshold, or of sequences that were not aligned) are m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
-from pairalign.jobs.distances.guide_tree import build_tree
+from pairalign.jobs.run.memory import check_memory
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import join_closest, join_in_order
 
 MOST_SEQUENCES = 8000
 """Of a map: its values take 4 bytes a pair while the run goes on, its tree 8 bytes more."""
 SIDE = 1300
 """Cells of a side; larger maps have means of blocks."""
 MISSING = 65535
+
+_METHOD, _TREE_BYTES = "upgma", 12
+"""Of the tree, and what making it takes a pair."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -97,9 +102,15 @@ class TriangleCollector:
         else:
             distances = np.nanmax(values) - values
             np.nan_to_num(distances, copy=False, nan=float(np.nanmax(distances)))
-        tree = build_tree(DistanceMatrix(names, distances), "upgma", self._sequences)
+        tree = map_tree(DistanceMatrix(names, distances), self._sequences)
         diagonal = 1.0 if self._measure == "identity" else np.nan
         return make_heat_map(values, diagonal, tree, self._measure)
+
+
+def map_tree(matrix: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
+    """Return the tree in whose order a map is drawn."""
+    check_memory(len(matrix), _TREE_BYTES)
+    return join_in_order(matrix, sequences, _METHOD, partial(join_closest, method=_METHOD))
 
 
 def make_heat_map(values: Floats, diagonal: float, tree: GuideTree, measure: str) -> HeatMap:

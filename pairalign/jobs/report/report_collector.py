@@ -12,13 +12,13 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
 from pairalign.base.error_types import DistanceError
-from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.jobs.report.chosen import ChosenPairs, Doubles, ranking
 from pairalign.jobs.report.heat_map import (
     MOST_SEQUENCES,
     HeatMap,
     TriangleCollector,
     make_heat_map,
+    map_tree,
 )
 from pairalign.pairs.lists import PairList
 from pairalign.scoring.scoring import Scoring
@@ -284,7 +284,7 @@ class DistanceCollector(ReportCollector):
             self.no_map = f"it is drawn of 3 to {MOST_SEQUENCES:,} sequences"
             return None
         try:
-            tree = self._tree or build_tree(self.matrix, "upgma", self.queries)
+            tree = self._tree or map_tree(self.matrix, self.queries)
         except DistanceError as error:
             self.no_map = str(error)
             return None

@@ -13,11 +13,11 @@ from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import (
     read_problem,
+    report_of,
     with_output,
 )
 from pairalign.jobs.commands.summary import describe_steps
 from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
-from pairalign.jobs.report.report_option import report_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.splits.fold_files import fold_places, write_fold_files

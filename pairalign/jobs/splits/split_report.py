@@ -8,7 +8,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.clusters.splits.result import Split
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 from pairalign.jobs.report.report_file import Table
-from pairalign.jobs.report.report_option import ReportRequest, finish_report
+from pairalign.jobs.report.report_option import RunReport
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList
 from pairalign.requests.resources import Resources
@@ -38,7 +38,7 @@ class _SplitCollector(ReportCollector):
 
 
 def report_split(
-    request: ReportRequest,
+    request: RunReport,
     split: Split,
     problem: Problem,
     strand: str,
@@ -56,7 +56,7 @@ def report_split(
         for alignments in align_pairs(problem, closest, resources, strand):
             collector.add(alignments)
     tables = _folds_table(split), _clusters_table(split)
-    finish_report(request, collector, summary, tables, devices=pairs.devices)
+    request.write(collector, summary, tables, devices=pairs.devices)
 
 
 def _closest(split: Split) -> PairList:
