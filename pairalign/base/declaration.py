@@ -47,6 +47,9 @@ _EXACTLY = Context(prec=60)
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
 
 
+_JOBS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "jobs")
+
+
 @dataclass(frozen=True)
 class Kind:
     """What values an option takes.
@@ -112,6 +115,8 @@ class Option:
         What it was called.
     needs : Rule or None
         Broken where the option has no effect; looked at where its value is not the default.
+    job : str or None
+        The folder of `pairalign.jobs` that carries it out; without the folder no command has it.
     """
 
     name: str
@@ -135,6 +140,7 @@ class Option:
     elsewhere: tuple[str, ...] = ()
     formerly: str | None = None
     needs: Rule | None = None
+    job: str | None = None
 
     @property
     def known_values(self) -> tuple[Any, ...]:
@@ -146,6 +152,11 @@ class Option:
         """How the command line spells it in full."""
         long = [spelling for spelling in self.flags if spelling.startswith("--")]
         return long[0] if long else f"--{self.name.replace('_', '-')}"
+
+
+def has_job(job: str) -> bool:
+    """Whether the folder of a job is there: whoever deletes one has the program without it."""
+    return os.path.exists(os.path.join(_JOBS, job, "__init__.py"))
 
 
 def option(default: Any = None, help: str | None = None, **known: Any) -> Any:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pairalign.base.declaration import Kind, Option, options_of
+from pairalign.base.declaration import Kind, Option, has_job, options_of
 
 _COMPLETED = {
     "files": {"bash": "_shtab_compgen_files", "zsh": "_files"},
@@ -29,6 +29,8 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     groups: dict[str | None, Any] = {None: parser}
     exclusive: dict[str, Any] = {}
     for option in options_of(kind):
+        if option.job is not None and not has_job(option.job):
+            continue
         if option.group not in groups:
             assert option.group is not None
             groups[option.group] = parser.add_argument_group(

@@ -27,7 +27,7 @@ from pairalign.base.console import (
     named_output,
     say,
 )
-from pairalign.base.declaration import check, make, values_of
+from pairalign.base.declaration import check, has_job, make, values_of
 from pairalign.base.error_types import (
     FormatError,
     MatrixFileError,
@@ -58,164 +58,98 @@ _keeps = _has_blas = False
 
 
 class Command(NamedTuple):
-    """A command of the program.
+    """A command of the program: its request is ``NameOptions``, carried out by ``run_name``.
 
     Attributes
     ----------
     name, help : str
         What it is called, and a line about it.
-    module, declared : str
-        Where its request is, which declares its options.
-    run_module, run : str
-        Where what carries it out is; no module: beside the request.
+    job : str
+        The folder of `pairalign.jobs` that has its request and its work; empty: it is no job of
+        its own, and has them in `pairalign.requests` and `pairalign.cli`.
+    needs : tuple of str
+        Folders of other jobs. Where one is not there, the command is not there, either.
+    request_module : str
+        Where that is not ``name_request``.
     """
 
     name: str
     help: str
-    module: str
-    declared: str
-    run_module: str
-    run: str
+    job: str = ""
+    needs: tuple[str, ...] = ()
+    request_module: str = ""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the folders are there that it needs."""
+        return all(has_job(job) for job in (self.job, *self.needs) if job)
+
+    def load_request(self) -> type[CommandOptions]:
+        """Return the class of its request, which declares its options."""
+        folder = f"pairalign.jobs.{self.job}" if self.job else "pairalign.requests"
+        module = import_module(self.request_module or f"{folder}.{self.name}_request")
+        request: type[CommandOptions] = getattr(module, f"{self.name.capitalize()}Options")
+        return request
+
+    def runner(self) -> Callable[[Any], None]:
+        """Return what carries out a request; its code is loaded when it is called."""
+        folder = f"pairalign.jobs.{self.job}" if self.job else "pairalign.cli"
+        module, function = f"{folder}.{self.name}_command", f"run_{self.name}"
+        if module == self.request_module:  # loaded, and little
+            run: Callable[[Any], None] = getattr(import_module(module), function)
+            return run
+        return later(module, function)
 
 
-COMMANDS = (
-    Command(
-        "align",
-        "align every pair of a set, or of one set against another",
-        "pairalign.requests.align_request",
-        "AlignOptions",
-        "pairalign.cli.align_command",
-        "run_align",
-    ),
-    Command(
-        "distance",
-        "distances of all pairs, for programs that make trees",
-        "pairalign.requests.distance_request",
-        "DistanceOptions",
-        "pairalign.cli.distance_command",
-        "run_distance",
-    ),
-    Command(
-        "tree",
-        "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
-        "pairalign.requests.tree_request",
-        "TreeOptions",
-        "pairalign.cli.tree_command",
-        "run_tree",
-    ),
-    Command(
-        "overlap",
-        "find the overlaps of DNA reads, for assemblers",
-        "pairalign.jobs.overlaps.overlap_request",
-        "OverlapOptions",
-        "pairalign.jobs.overlaps.overlap_command",
-        "run_overlap",
-    ),
+_ALL = (
+    Command("align", "align every pair of a set, or of one set against another"),
+    Command("distance", "distances of all pairs, for programs that make trees"),
+    Command("tree", "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA"),
+    Command("overlap", "find the overlaps of DNA reads, for assemblers", "overlaps"),
     Command(
         "merge",
         "put the parts of a result together, made with --shard",
-        "pairalign.requests.files_request",
-        "MergeOptions",
-        "pairalign.cli.merge_command",
-        "run_merge",
+        request_module="pairalign.requests.files_request",
     ),
-    Command(
-        "update",
-        "add sequences to a run of align: only new pairs are aligned",
-        "pairalign.jobs.update.update_request",
-        "UpdateOptions",
-        "pairalign.jobs.update.update_command",
-        "run_update",
-    ),
-    Command(
-        "cluster",
-        "put sequences that are similar enough together",
-        "pairalign.jobs.clusters.cluster_request",
-        "ClusterOptions",
-        "pairalign.jobs.clusters.cluster_command",
-        "run_cluster",
-    ),
+    Command("update", "add sequences to a run of align: only new pairs are aligned", "update"),
+    Command("cluster", "put sequences that are similar enough together", "clusters"),
     Command(
         "split",
         "make folds without similar sequences across them, for training and testing",
-        "pairalign.jobs.splits.split_request",
-        "SplitOptions",
-        "pairalign.jobs.splits.split_command",
-        "run_split_command",
+        "splits",
     ),
     Command(
         "audit",
         "list the pairs that break what folds or clusters promise, ours or another program's",
-        "pairalign.jobs.splits.audit_request",
-        "AuditOptions",
-        "pairalign.jobs.splits.audit_command",
-        "run_audit",
+        "splits",
     ),
     Command(
-        "verify",
-        "check and score the alignments of a file, ours or another program's",
-        "pairalign.jobs.verify.verify_request",
-        "VerifyOptions",
-        "pairalign.jobs.verify.verify_command",
-        "run_verify",
+        "verify", "check and score the alignments of a file, ours or another program's", "verify"
     ),
     Command(
         "msa",
         "align a family: the multiple alignment, with a confidence of each column",
-        "pairalign.jobs.msa.msa_request",
-        "MsaOptions",
-        "pairalign.jobs.msa.msa_command",
-        "run_msa",
+        "msa",
+        needs=("posterior",),
     ),
     Command(
-        "posterior",
-        "how likely each two residues of each pair are to be aligned",
-        "pairalign.jobs.posterior.posterior_request",
-        "PosteriorOptions",
-        "pairalign.jobs.posterior.posterior_command",
-        "run_posterior",
+        "posterior", "how likely each two residues of each pair are to be aligned", "posterior"
     ),
-    Command(
-        "rotate",
-        "rotate circular sequences to a common start",
-        "pairalign.jobs.circular.rotate_request",
-        "RotateOptions",
-        "pairalign.jobs.circular.rotate_command",
-        "run_rotate",
-    ),
+    Command("rotate", "rotate circular sequences to a common start", "circular"),
     Command(
         "pack",
         "write sequences into a store that opens at once, for large sets and many machines",
-        "pairalign.requests.files_request",
-        "PackOptions",
-        "pairalign.cli.pack_command",
-        "run_pack",
+        request_module="pairalign.requests.files_request",
     ),
-    Command(
-        "devices",
-        "list what pairalign can run on here",
-        "pairalign.requests.devices_request",
-        "DevicesOptions",
-        "pairalign.cli.devices_command",
-        "run_devices",
-    ),
-    Command(
-        "help",
-        "show the help of a command",
-        "pairalign.cli.help_command",
-        "HelpOptions",
-        "",
-        "run_help",
-    ),
+    Command("devices", "list what pairalign can run on here"),
+    Command("help", "show the help of a command", request_module="pairalign.cli.help_command"),
     Command(
         "completion",
         "print what makes a shell complete commands and options",
-        "pairalign.cli.completion_command",
-        "CompletionOptions",
-        "",
-        "run_completion",
+        request_module="pairalign.cli.completion_command",
     ),
 )
+COMMANDS = tuple(command for command in _ALL if command.is_there)
 
 
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
@@ -340,12 +274,10 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         subparser = commands.add_parser(command.name, help=command.help, add_help=False)
         subparser.examples = command.name
         if used is None or command.name in used:
-            module = import_module(command.module)
-            declared = getattr(module, command.declared)
+            declared = command.load_request()
             add_help(subparser, declared)
             add_options(subparser, declared)
-            run = getattr(module, command.run, None) or later(command.run_module, command.run)
-            subparser.set_defaults(run=run, request=declared)
+            subparser.set_defaults(run=command.runner(), request=declared)
     parser.finish()
     return parser
 

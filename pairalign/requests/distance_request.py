@@ -196,6 +196,7 @@ class CirclesOptions(CommandOptions):
         "scores most; of DNA that may be on either strand add --strand both",
         about="the sequences are circles: each pair is aligned, in mode global, with one of the "
         "two rotated to where it scores most (`pairalign.jobs.circular.circular`)",
+        job="circular",
     )
 
 

@@ -411,6 +411,7 @@ class ReportOptions(CommandOptions):
         metavar="HTML",
         kind=PATH,
         is_how=True,
+        job="report",
         surface="command",
     )
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -96,7 +95,7 @@ def options_in_help(*words: str, capsys: pytest.CaptureFixture[str]) -> set[str]
 def test_help_has_the_options_that_are_declared_as_short_and_help_all_has_all(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    declared = getattr(import_module(command.module), command.declared)
+    declared = command.load_request()
     flags = {one.name: one.flag for one in options_of(declared) if not one.is_place}
     short = declared.SHORT.split() or flags
     few = options_in_help(command.name, "--help", capsys=capsys)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from pairalign.base.declaration import Option, options_of
@@ -122,7 +121,7 @@ class Outcome:
 def declared(command: str) -> list[Option]:
     """The options of a command that may change its results: not how they are made."""
     one = next(one for one in COMMANDS if one.name == command)
-    every = options_of(getattr(import_module(one.module), one.declared))
+    every = options_of(one.load_request())
     return [one for one in every if not one.required and one.name not in _SAID and _is_ours(one)]
 
 
@@ -253,7 +252,7 @@ class Sweep:
 
 def _format_of(command: str) -> str:
     one = next(one for one in COMMANDS if one.name == command)
-    return str(getattr(import_module(one.module), one.declared).STDOUT_FORMAT)
+    return str(one.load_request().STDOUT_FORMAT)
 
 
 def _OUTPUT(command: str, context: tuple[str, ...]) -> tuple[str, ...]:

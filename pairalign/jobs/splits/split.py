@@ -73,7 +73,7 @@ class Known:
 NOTHING_KNOWN = Known()
 
 
-def run_split(
+def make_split(
     problem: Problem,
     request: SplitRequest,
     known: Known = NOTHING_KNOWN,
@@ -341,7 +341,7 @@ def split(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    result = run_split(problem, request, values, call.resources)[0]
+    result = make_split(problem, request, values, call.resources)[0]
     if result.remark:
         warnings.warn(result.remark, stacklevel=2)
     return result

@@ -24,7 +24,7 @@ from pairalign.jobs.splits.fold_files import fold_places, write_fold_files
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import run_split_interactions
 from pairalign.jobs.splits.labels import as_priorities, read_values
-from pairalign.jobs.splits.split import Known, run_split
+from pairalign.jobs.splits.split import Known, make_split
 from pairalign.jobs.splits.split_files import write_removed, write_split
 from pairalign.jobs.splits.split_request import SplitOptions
 from pairalign.sequences.sets import SequenceSet
@@ -33,7 +33,7 @@ from pairalign.trees.distance_matrix import number_of_pairs
 _MOST_LABELS = 12  # that the summary shows
 
 
-def run_split_command(request: SplitOptions) -> None:
+def run_split(request: SplitOptions) -> None:
     """Carry out ``pairalign split``."""
     request = with_output(request)
     check_files(request)
@@ -54,7 +54,7 @@ def run_split_command(request: SplitOptions) -> None:
         FASTA.check(sequences)
     started = time.perf_counter()
     resources = request.resources
-    split, pairs = run_split(problem, request, _known_of(request, sequences), resources)
+    split, pairs = make_split(problem, request, _known_of(request, sequences), resources)
     if split.remark:
         log.warning("%s: %s", sequences.source, split.remark)
     seconds = time.perf_counter() - started
