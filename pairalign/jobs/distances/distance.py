@@ -23,7 +23,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import BY_FILE
 from pairalign.base.error_types import DistanceError, UsageError
 from pairalign.base.function_options import takes
-from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distinct_distances import distinct_run
 from pairalign.jobs.distances.group_membership import GroupBy, find_groups, reading_of_groups
 from pairalign.jobs.distances.measures import (
@@ -301,6 +300,8 @@ def distance(
     if message is not None:
         warnings.warn(message, stacklevel=2)
     if request.circular:
+        from pairalign.jobs.distances.circular_distances import measure_circular
+
         both = request.strand == "both"
         distances, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
