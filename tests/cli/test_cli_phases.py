@@ -62,7 +62,7 @@ PHASES = {
         "pairalign.jobs.overlaps.overlap:find_candidates",
         "pairalign.jobs.overlaps.overlap_procedure:open_filters",
         ALIGNING,
-        "pairalign.jobs.overlaps.overlap_command:open_overlap_writer",
+        "pairalign.jobs.overlaps.overlap_command:open_writer",
     ],
     "merge": ["pairalign.cli.merge_command:read_manifests", "pairalign.cli.merge_command:merge"],
     "update": ["pairalign.jobs.update.update:read_manifests", READING, ALIGNING],
