@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.sequences.sequence_records import Records
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, join_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +35,4 @@ class Homologs:
         """Return the sequences of the family, then the homologs."""
         if self.sequences is None:
             return family
-        both = family, self.sequences
-        records = Records(
-            [name for sequences in both for name in sequences.names],
-            [header for sequences in both for header in sequences.descriptions],
-            b"".join(sequences.residues.tobytes() for sequences in both),
-            np.concatenate((family.offsets, self.sequences.offsets[1:] + family.offsets[-1])),
-        )
-        return SequenceSet(records, alphabet=family.alphabet, source=family.source)
+        return join_sets((family, self.sequences))

@@ -18,8 +18,7 @@ from pairalign.engines.posterior_engines import (
     compute_pieces,
     open_posterior_engine,
 )
-from pairalign.sequences.sequence_records import Records
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, join_sets
 
 _PIECE_RESIDUES = 1 << 18
 """Residues of queries whose posteriors are in memory at a time."""
@@ -60,7 +59,7 @@ class PairPosteriors:
         self._before = 0 if targets is queries else len(queries)
         self._engine: PosteriorComputer = open_posterior_engine(
             device,
-            queries if targets is queries else _as_one_set(queries, targets),
+            queries if targets is queries else join_sets((queries, targets), are_numbered=True),
             threads=threads,
             memory_bytes=memory_bytes,
             cells=cells,
@@ -83,14 +82,6 @@ class PairPosteriors:
     def close(self) -> None:
         """Free what the engine holds."""
         self._engine.close()
-
-
-def _as_one_set(queries: SequenceSet, targets: SequenceSet) -> SequenceSet:
-    """Return the sequences of both sets as one, under other names."""
-    names = [str(number) for number in range(len(queries) + len(targets))]
-    offsets = np.concatenate((queries.offsets, targets.offsets[1:] + queries.offsets[-1]))
-    residues = queries.residues.tobytes() + targets.residues.tobytes()
-    return SequenceSet(Records(names, names, residues, offsets), alphabet=queries.alphabet)
 
 
 class ColumnConfidence:

@@ -113,7 +113,7 @@ class ReceptorSet(SequenceSet):
     def _chosen(self, places: list[int]) -> SequenceSet:
         return _with_regions(super()._chosen(places), self.regions, np.array(places, np.int64))
 
-    def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
+    def reordered(self, order: npt.NDArray[np.signedinteger[Any]]) -> SequenceSet:
         """As `SequenceSet.reordered`."""
         return _with_regions(super().reordered(order), self.regions, order)
 

@@ -40,7 +40,7 @@ from pairalign.sequences.native_arrays import (
     join_texts,
 )
 from pairalign.sequences.python_sequences import named_residues
-from pairalign.sequences.record_cleanup import tidy
+from pairalign.sequences.record_cleanup import join_files, tidy
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.sequence_records import Records, join_records
@@ -354,8 +354,8 @@ class SequenceSet:
         places[self.canonical_order()] = np.arange(len(self), dtype=np.int32)
         return places
 
-    def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
-        """Return the set with its sequences in another order, given by input indices."""
+    def reordered(self, order: npt.NDArray[np.signedinteger[Any]]) -> SequenceSet:
+        """Return some sequences, or all, in the order of their input indices that is given."""
         residues, offsets, places = self.residues.tobytes(), self.offsets.tolist(), order.tolist()
         records = join_records(
             [self.names[index] for index in places],
@@ -476,3 +476,30 @@ class SequenceSet:
 def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     array.flags.writeable = False
     return array
+
+
+def join_sets(sets: Iterable[SequenceSet], *, are_numbered: bool = False) -> SequenceSet:
+    """Return the sequences of several sets of one alphabet as one set, set by set.
+
+    Parameters
+    ----------
+    are_numbered : bool
+        They have numbers for names.
+
+    Raises
+    ------
+    FastaError
+        Two have the same name.
+    """
+    parts = list(sets)
+    records, source = join_files(
+        (
+            Records(one.names, one.descriptions, one.residues.tobytes(), one.offsets, one.origins),
+            one.source,
+        )
+        for one in parts
+    )
+    if are_numbered:
+        numbers = list(map(str, range(len(records.names))))
+        records = Records(numbers, numbers, *records[2:])
+    return SequenceSet(records, alphabet=parts[0].alphabet, source=source)

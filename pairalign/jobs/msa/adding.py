@@ -6,19 +6,16 @@ import os
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
+from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.relatives import find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.resources import Resources
-from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -52,7 +49,7 @@ def read_addition(
     assert new is not None
     columns, width = columns_in(to, old)
     unknown = Confidence.unknown(old.total_residues)
-    return MultipleAlignment(old, columns, width, *unknown, None), _together(old, new)
+    return MultipleAlignment(old, columns, width, *unknown, None), together((old, new))
 
 
 def add_sequences(
@@ -88,20 +85,3 @@ def add_sequences(
     unlike = find_relatives(both, resources, old=len(old.sequences)).unlike()
     scored = score_alignment(both, joined.columns, joined.width, resources, kept=kept, **confidence)
     return replace(scored, unlike=unlike)
-
-
-def _together(old: SequenceSet, new: SequenceSet) -> SequenceSet:
-    """Return one set of both."""
-    old_names = set(old.names)
-    for index, name in enumerate(new.names):
-        if name in old_names:
-            raise AlignmentFileError(
-                f"{new.source}: {new.record(index)} is in the alignment already; rename it"
-            )
-    records = Records(
-        [*old.names, *new.names],
-        [*old.descriptions, *new.descriptions],
-        old.residues.tobytes() + new.residues.tobytes(),
-        np.concatenate((old.offsets, new.offsets[1:] + old.offsets[-1])),
-    )
-    return SequenceSet(records, alphabet=old.alphabet, source=old.source)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.alignments.multiple import Unlike
-from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of, subset
+from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of
 from pairalign.jobs.msa.large import residues_of
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
@@ -91,7 +91,7 @@ def distinct_members(family: SequenceSet, *, all_of_them: bool) -> DistinctMembe
     rank = np.argsort(np.argsort(firsts))
     of_each = np.empty(len(family), np.int64)
     of_each[order] = rank[places]
-    return DistinctMembers(family, subset(family, members), members, of_each)
+    return DistinctMembers(family, family.reordered(members), members, of_each)
 
 
 def _ladder(names: list[str]) -> GuideTree:

@@ -30,14 +30,12 @@ from pairalign.jobs.msa.grouping import (
     evenly,
     graft,
     joins_of,
-    subset,
 )
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sequence_records import Records
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, join_sets
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import join_closest
@@ -76,14 +74,14 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     trees = [_tree_of_part(sequences, part, resources) for part in parts]
     pieces, trees = cut_trees(parts, trees, count // _IN_PIECE)
     firsts = np.array([piece[0] for piece in pieces])
-    above = family_tree(subset(sequences, firsts), resources)
+    above = family_tree(sequences.reordered(firsts), resources)
     return graft(list(sequences.names), Grouping(pieces, trees, joins_of(above)), LINKAGE)
 
 
 def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
     """Return the sequences that are nearest to each of some seeds."""
     seeds = np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
-    nearest = distances_to(sequences, subset(sequences, seeds), resources).argmin(axis=1)
+    nearest = distances_to(sequences, sequences.reordered(seeds), resources).argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
 
@@ -97,7 +95,7 @@ def single_tree(name: str) -> GuideTree:
 def _tree_of_part(sequences: SequenceSet, group: Indices, resources: Resources) -> GuideTree:
     if len(group) == 1:
         return single_tree(sequences.names[int(group[0])])
-    return family_tree(subset(sequences, group), resources)
+    return family_tree(sequences.reordered(group), resources)
 
 
 def joined(names: Sequence[str], condensed: npt.NDArray[np.float32]) -> GuideTree:
@@ -127,8 +125,8 @@ def _measured(
 ) -> AnyDistances:
     """Return distances of all pairs of a set, or of each of one with each of another."""
     first, second = (
-        None if sequence_set is None else _numbered(sequence_set)
-        for sequence_set in (sequences, targets)
+        None if one is None else join_sets([one], are_numbered=True)
+        for one in (sequences, targets)  # a table cannot have each name
     )
     assert first is not None
     request = DistanceRequest(measure="score")
@@ -137,10 +135,3 @@ def _measured(
     run, tree_bytes = RunRequest(resources=silent), METHOD_BYTES[LINKAGE]
     job = plan_distances(request, problem, run, 0 if second else tree_bytes)
     return measure_run(job, find_measure("score"))
-
-
-def _numbered(sequences: SequenceSet) -> SequenceSet:
-    """Return sequences with numbers for names: a table cannot have each name."""
-    names = list(map(str, range(len(sequences))))
-    records = Records(names, names, sequences.residues.tobytes(), sequences.offsets)
-    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.sequences.sequence_records import Records
-from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import ordered_tree
 
@@ -184,21 +182,6 @@ def graft(names: list[str], grouping: Grouping, method: str) -> GuideTree:
     height = np.array(heights)
     lengths = height[count:, None] - height[children]
     return ordered_tree(list(names), children, lengths, linkage, method)
-
-
-def subset(sequences: SequenceSet, indices: Indices) -> SequenceSet:
-    """Return some of the sequences, in the order of `indices`, as a set of their own."""
-    bounds = sequences.offsets[indices], sequences.offsets[indices + 1]
-    residues = b"".join(
-        sequences.residues[start:stop].tobytes() for start, stop in zip(*bounds, strict=True)
-    )
-    records = Records(
-        [sequences.names[index] for index in indices],
-        [sequences.descriptions[index] for index in indices],
-        residues,
-        np.concatenate(([0], np.cumsum(bounds[1] - bounds[0]))),
-    )
-    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 
 
 def evenly(indices: Indices, most: int) -> Indices:

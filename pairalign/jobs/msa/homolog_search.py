@@ -38,8 +38,8 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
-from pairalign.sequences.sequence_records import Records, join_records
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sequence_records import join_records
+from pairalign.sequences.sets import SequenceSet, join_sets
 
 MOST_EVALUE = 1e-3
 MOST_IDENTICAL = 95
@@ -140,7 +140,7 @@ class _Search:
     ) -> None:
         self._families, self._database = families, database
         self._resources = resources
-        self._members = _joined(families)
+        self._members = join_sets(families, are_numbered=True)
         self._family_of = np.repeat(np.arange(len(families)), list(map(len, families)))
         scoring = as_scoring(None, database.alphabet, "local")
         self._problem = Problem(self._members, database, scoring)
@@ -193,15 +193,6 @@ class _Search:
             done += len(key)
         assert done == len(hits)
         return spans
-
-
-def _joined(families: list[SequenceSet]) -> SequenceSet:
-    """Return all members as a set, with numbers for names."""
-    lengths = np.concatenate([family.lengths for family in families]).astype(np.int64)
-    names = list(map(str, range(len(lengths))))
-    residues = b"".join(family.residues.tobytes() for family in families)
-    records = Records(names, names, residues, np.concatenate(([0], np.cumsum(lengths))))
-    return SequenceSet(records, alphabet=families[0].alphabet, source=families[0].source)
 
 
 def _trimmed(
@@ -284,7 +275,8 @@ class _Choice:
             names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in used_names)
             used_names.add(names[k])
         records = join_records(names, names, [candidate.residues for candidate in chosen])
-        return SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
+        source = f"homologs of {self._family.source}"
+        return SequenceSet(records, alphabet=self._family.alphabet, source=source)
 
 
 def _evenly(left: list[_Candidate], most: int) -> set[int]:

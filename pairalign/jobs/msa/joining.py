@@ -20,7 +20,7 @@ from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.family_tree import distances_to
-from pairalign.jobs.msa.grouping import Indices, subset
+from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources
@@ -103,7 +103,7 @@ def join_new(
 def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices:
     """Return what each new sequence is compared with: input indices, a row each, ascending."""
     old = np.arange(len(both) - len(added))
-    distances = distances_to(subset(both, added), subset(both, old), resources)
+    distances = distances_to(both.reordered(added), both.reordered(old), resources)
     return np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
 
 

@@ -293,6 +293,8 @@ class Aligner:
 
     def join(self, one: Part, other: Part, before: Arrays | None = None) -> Part:
         """Join two parts by the posteriors between representatives, or by what was kept."""
+        # Pairs with a common query are computed together: there shall be few queries.
+        one, other = sorted((one, other), key=lambda part: len(part.members))
         if before is not None:
             pairs, places = 0, (before["first"], before["second"])
             width = int(before["width"])

@@ -41,7 +41,6 @@ from pairalign.jobs.msa.grouping import (
     evenly,
     graft,
     joins_of,
-    subset,
 )
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
@@ -51,9 +50,7 @@ from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
-from pairalign.sequences.record_cleanup import join_files
-from pairalign.sequences.sequence_records import Records
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, join_sets
 from pairalign.trees.tree import GuideTree
 
 log = logging.getLogger("pairalign")
@@ -123,17 +120,17 @@ def read_given(
     ]
     sets = [sequences for sequences, _, _ in inputs]
     _check_alphabets(sets)
-    together = _together(sets)
+    sequences = together(sets)
     columns, widths = [], []
-    for sequences, input_columns, width in inputs:
+    for own, input_columns, width in inputs:
         used, places = np.unique(input_columns, return_inverse=True)
         columns.append(places.astype(np.int32))
         widths.append(len(used))
         if len(used) < width:
-            log.info("%s: %d columns of gaps alone left out", sequences.source, width - len(used))
+            log.info("%s: %d columns of gaps alone left out", own.source, width - len(used))
     starts = np.cumsum([0, *map(len, sets)], dtype=np.int64)
     sources = [sequence_set.source for sequence_set in sets]
-    return Given(together, np.concatenate(columns), starts, widths, sources)
+    return Given(sequences, np.concatenate(columns), starts, widths, sources)
 
 
 def _check_alphabets(sets: Sequence[SequenceSet]) -> None:
@@ -147,8 +144,8 @@ def _check_alphabets(sets: Sequence[SequenceSet]) -> None:
             )
 
 
-def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
-    """Return one set of all."""
+def together(sets: Sequence[SequenceSet]) -> SequenceSet:
+    """Return one set of all; AlignmentFileError if two have a sequence of the same name."""
     home: dict[str, str] = {}
     for sequences in sets:
         for index, name in enumerate(sequences.names):
@@ -158,20 +155,7 @@ def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
                     "rename it"
                 )
         home |= dict.fromkeys(sequences.names, sequences.source)
-    records, source = join_files(
-        (
-            Records(
-                sequences.names,
-                sequences.descriptions,
-                sequences.residues.tobytes(),
-                sequences.offsets,
-                sequences.origins,
-            ),
-            sequences.source,
-        )
-        for sequences in sets
-    )
-    return SequenceSet(records, alphabet=sets[0].alphabet, source=source)
+    return join_sets(sets)
 
 
 def merge_alignments(
@@ -226,7 +210,7 @@ def _plan(given: Given, resources: Resources) -> Grouping:
     ]
     members.sort(key=lambda indices: int(place[indices[0]]))
     trees = [
-        family_tree(subset(sequences, indices), resources)
+        family_tree(sequences.reordered(indices), resources)
         if len(indices) > 1
         else single_tree(sequences.names[int(indices[0])])
         for indices in members
@@ -240,7 +224,7 @@ def _joins(sequences: SequenceSet, groups: list[Indices], resources: Resources) 
     """Return the joins of alignments, by the mean distances of some members of each."""
     some = [evenly(group, _STANDING) for group in groups]
     sizes = np.array([len(group) for group in some])
-    distances = pair_distances(subset(sequences, np.concatenate(some)), resources)
+    distances = pair_distances(sequences.reordered(np.concatenate(some)), resources)
     sums, starts = distances.square(np.float64), np.cumsum(sizes) - sizes
     for axis in (0, 1):
         sums = np.add.reduceat(sums, starts, axis)

@@ -24,7 +24,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.base.declaration import make
-from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.relatives import drawn_members, local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
@@ -185,7 +184,7 @@ def _differences(
         texts.append(sequences.residues[start + cut : stop - cut][:_PIECE].tobytes())
     names = list(map(str, range(len(texts))))
     pieces = SequenceSet(join_records(names, names, texts), alphabet=DNA, source=sequences.source)
-    queries = subset(sequences, indices)
+    queries = sequences.reordered(indices)
     run = RunRequest(detail=Detail.SCORE, resources=replace(resources, progress=False))
     differences = np.zeros((len(queries), len(pieces)), np.int64)
     for targets, sign in ((pieces, 1), (reverse_complement_set(pieces), -1)):

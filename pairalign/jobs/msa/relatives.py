@@ -25,7 +25,6 @@ from pairalign.alignments.multiple import Elsewhere, Unlike
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.declaration import make
-from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.run.run_request import RunRequest, find_statistics, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
@@ -141,7 +140,7 @@ def log_evalues(
         Infinity with itself, and where no pair has an E-value: of X or N alone.
     """
     problem = Problem(
-        subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)
+        sequences.reordered(indices), sequences.reordered(others), local_scoring(sequences.alphabet)
     )
     request = make(AlignRequest, {"mode": "local", "db_size": sequences.total_residues})
     silent = replace(resources, progress=False)
