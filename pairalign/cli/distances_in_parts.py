@@ -15,7 +15,7 @@ from pairalign.formats.distance_parts import (
 from pairalign.formats.output import Output
 from pairalign.formats.part_output import whole_part
 from pairalign.formats.pieces import clear_parts, read_manifests
-from pairalign.jobs.commands.dask_cluster import Parts, make_parts, workers_of
+from pairalign.jobs.commands.dask_cluster import make_parts, workers_of
 from pairalign.jobs.commands.planning import named_output_of
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
 from pairalign.jobs.distances.distance import measure_in_order, plan_distances
@@ -76,10 +76,10 @@ def measure_on_cluster(
 ) -> tuple[AnyDistances, Forget]:
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)
-    parts = Parts(FORMAT, _command_of_a_part(request, measure))
+    command = _command_of_a_part(request, measure)
     workers = workers_of(request)
     assert workers is not None
-    folder = make_parts(workers, request.output, run, parts, measure=measure.name)
+    folder = make_parts(workers, request.output, run, FORMAT, command, measure=measure.name)
     manifests = read_manifests(folder)
     return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pairalign.base.arguments import Shard
@@ -87,27 +88,10 @@ def run_on_cluster(
     command = without_option(command, "--log", values=1)
     command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
-    parts = Parts(format.name, command)
-    folder = make_parts(request, path, job, parts, **more)
+    folder = make_parts(request, path, job, format.name, command, **more)
     manifests = read_manifests(folder)
     merge_pieces(folder, manifests, path, job.threads)
     clear_parts(folder, manifests[0].run)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What the tasks on a cluster make.
-
-    Attributes
-    ----------
-    format : str
-        Of the parts.
-    command : list of str
-        Arguments of the program that make a part, less ``--output`` and ``--shard``.
-    """
-
-    format: str
-    command: list[str]
 
 
 def workers_of(options: Any) -> WorkersRequest | None:
@@ -129,14 +113,23 @@ def workers_of(options: Any) -> WorkersRequest | None:
 
 
 def make_parts(
-    request: WorkersRequest, path: str, job: AlignmentJob, parts: Parts, **more: Any
+    request: WorkersRequest,
+    path: str,
+    job: AlignmentJob,
+    format: str,
+    command: list[str],
+    **more: Any,
 ) -> str:
     """Make all parts of a result on a cluster.
 
     Parameters
     ----------
-    asked, path, job, **more
+    path, job, **more
         As for `run_on_cluster`.
+    format : str
+        Of the parts.
+    command : list of str
+        Arguments of the program that make a part, less ``--output`` and ``--shard``.
 
     Returns
     -------
@@ -144,16 +137,23 @@ def make_parts(
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
     folder = parts_folder_of(path)
-    described = describe_run(job, format=parts.format, **more)
+    described = describe_run(job, format=format, **more)
     check_folder(folder, described)
-    with _open_workers(request) as workers:
-        tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
+    with _open_client(request.address) as client:
+        workers = client.scheduler_info(-1)["workers"].values()
+        tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
         tasks, done = _reusable(folder, described, tasks) if request.resume else (tasks, [])
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)
-        shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(workers, parts.command, shards, folder, job)
+        needed = _needed_resources(request.resources.device, workers)
+        submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
+        futures = [
+            submit(run_shard, command, (k, tasks), folder, os.getcwd())
+            for k in range(1, tasks + 1)
+            if k not in done
+        ]
+        _await_parts(client, futures, job, tasks)
     return folder
 
 
@@ -179,8 +179,15 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
         return shard
     import subprocess  # few runs need it
 
+    # Modules are looked for where this process does: ``-m`` would look in the working directory
+    # first, into which others may be able to write.
+    run = (
+        f"import sys; sys.path[:] = {sys.path!r}; from pairalign.cli.main import program; "
+        "sys.exit(program())"
+    )
+    arguments = [*command, "--output", folder, "--shard", "{}/{}".format(*shard)]
     done = subprocess.run(
-        _shard_command(command, shard, folder),
+        [sys.executable, "-c", run, *arguments],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -192,78 +199,23 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     return shard
 
 
-def _shard_command(command: list[str], shard: Shard, folder: str) -> list[str]:
-    """Return the program and its arguments that make one part, in a process of its own.
+def _await_parts(client: Any, futures: list[Any], job: AlignmentJob, tasks: int) -> None:
+    """Wait for the parts that are not there yet, and show how far that has come."""
+    from distributed import as_completed
 
-    It looks for modules where this process does: ``-m`` would look in the working directory first,
-    into which others may be able to write.
-    """
-    run = (
-        f"import sys; sys.path[:] = {sys.path!r}; from pairalign.cli.main import program; "
-        "sys.exit(program())"
-    )
-    arguments = [*command, "--output", folder, "--shard", "{}/{}".format(*shard)]
-    return [sys.executable, "-c", run, *arguments]
-
-
-def _run_tasks(
-    workers: _DaskWorkers,
-    command: list[str],
-    shards: list[Shard],
-    folder: str,
-    job: AlignmentJob,
-) -> None:
-    """Make all parts that are not there yet, and show how far that has come."""
     cells = job.cells
-    results = workers.run(command, shards, folder)
     try:
-        with closing(results), show_progress(cells, job.resources.progress) as meter:
-            meter.update(cells - cells * len(shards) // max(1, shards[0][1] if shards else 1))
-            for _, parts in results:
-                meter.update(cells // parts)
+        with ExitStack() as at_end, show_progress(cells, job.resources.progress) as meter:
+            at_end.callback(client.cancel, futures)
+            meter.update(cells - cells * len(futures) // max(1, tasks))
+            for future in as_completed(futures):
+                future.result()
+                meter.update(cells // tasks)
     except Exception as error:  # of any kind: what the task raised
         raise DeviceError(f"cluster: {error}") from error
 
 
-class _DaskWorkers:
-    """The workers of a Dask cluster; `count` is how many parts they make at a time."""
-
-    def __init__(self, client: Any, device: str) -> None:
-        self._client = client
-        workers = client.scheduler_info(-1)["workers"]
-        self.count = max(1, len(workers))
-        self._resources = _needed_resources(device, workers.values())
-
-    def run(
-        self, command: list[str], shards: list[Shard], folder: str
-    ) -> Generator[Shard, None, None]:
-        """Make parts, and yield each shard when its part is there.
-
-        Raises what a task has raised again and again.
-        """
-        from distributed import as_completed
-
-        futures = [
-            self._client.submit(
-                run_shard,
-                command,
-                shard,
-                folder,
-                os.getcwd(),
-                pure=False,
-                retries=_RETRIES,
-                resources=self._resources,
-            )
-            for shard in shards
-        ]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            self._client.cancel(futures)
-
-
-def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[str, int] | None:
+def _needed_resources(device: str, workers: Collection[dict[str, Any]]) -> dict[str, int] | None:
     """Return what a worker must have free for a task: a GPU, where workers have declared some."""
     if device.partition(":")[0] not in ("auto", "cuda"):
         return None
@@ -277,9 +229,8 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
     return None
 
 
-@contextmanager
-def _open_workers(request: WorkersRequest) -> Iterator[_DaskWorkers]:
-    """Find the workers that ``--dask`` names; they are let go in the end."""
+def _open_client(address: str) -> Any:
+    """Connect to the scheduler that ``--dask`` names."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -287,8 +238,6 @@ def _open_workers(request: WorkersRequest) -> Iterator[_DaskWorkers]:
             "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
     try:
-        client = Client(request.address)
+        return Client(address)
     except (ValueError, OSError) as error:
-        raise DeviceError(f"--dask {request.address}: {error}") from error
-    with client:
-        yield _DaskWorkers(client, request.resources.device)
+        raise DeviceError(f"--dask {address}: {error}") from error
