@@ -141,25 +141,23 @@ struct FloorFill {
 
     static void run(W& w) {
         const int32_t rows = w.batch.rows, side = w.batch.side;
-        if (!w.batch.trace) return fill_rows<false>(w, 0, rows, 0, 0);
+        if (!w.batch.trace) return fill_rows(w, 0, rows, 0, 0);
         int32_t tile = 0;
         for (int32_t begin = 0; begin < rows && !*w.batch.cancelled; begin += side, tile++)
-            fill_rows<true>(w, begin, rows - begin < side ? rows : begin + side, tile, tile + 1);
+            fill_rows(w, begin, rows - begin < side ? rows : begin + side, tile, tile + 1);
     }
 
 private:
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
-    template <bool TRACE>
     static void fill_rows(W& w, int32_t begin, int32_t end, int32_t in, int32_t out) {
         constexpr int ROWS = V::LOCAL_ROWS;
         int32_t row = begin;
-        for (; row + ROWS <= end && !*w.batch.cancelled; row += ROWS, in = out)
-            tier<TRACE, ROWS>(w, row, in, out);
-        for (; row < end; row++, in = out) tier<TRACE, 1>(w, row, in, out);
+        for (; row + ROWS <= end && !*w.batch.cancelled; row += ROWS, in = out) tier<ROWS>(w, row, in, out);
+        for (; row < end; row++, in = out) tier<1>(w, row, in, out);
     }
 
-    template <bool TRACE, int ROWS>
-    static PAIRALIGN_INLINE void tier(W& w, int32_t row, int32_t border_in, int32_t border_out) {
+    template <int ROWS>
+    static void tier(W& w, int32_t row, int32_t border_in, int32_t border_out) {
         RowScores<V, SCORES, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
@@ -170,7 +168,7 @@ private:
         const ByteCosts<V> costs = w.costs();
         const uint8_t *in = w.border(border_in), *in_floors = w.floors(border_in), *codes = w.codes;
         uint8_t *out = w.border(border_out), *out_floors = w.floors(border_out);
-        uint8_t* best_of_tile = w.best(TRACE ? row / w.batch.side : 0, 0);
+        uint8_t* best_of_tile = w.best(w.batch.trace ? row / w.batch.side : 0, 0);
         Floors<V> floors(w, WideLanes<V>::set(0), V::load(w.peak()));
         V above = V::load(in);
         x[ROWS - 1].store(out);
@@ -206,7 +204,7 @@ private:
             floors.peak = V::max(peak, best);
             const auto best_here = floors.now.plus(WideLanes<V>::of(best));
             best_here.max(WideLanes<V>::load(best_of_tile)).store(best_of_tile);
-            if (!TRACE || stop % width || stop == columns) continue;
+            if (!w.batch.trace || stop % width || stop == columns) continue;
             uint8_t* left = w.left(stop / width, row + 1);
             unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                 constexpr int k = decltype(which)::value;

@@ -73,12 +73,11 @@ struct ByteKernels {
 
     // ---------------------------------------------------------------- the fill
 
-    // What the first pass keeps for the traceback: the borders of tiles, or a code for every cell.
-    enum class Kept { NOTHING, BORDERS, CODES };
-
-    template <Kept KEPT, int ROWS>
-    using TierScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndResidues<V, SCORES, ROWS>,
-                                          RowScores<V, SCORES, ROWS>>;
+    // ALL_CODES: the first pass keeps a code for every cell; else nothing, or where there are tiles their
+    // borders.
+    template <bool ALL_CODES, int ROWS>
+    using TierScores =
+        std::conditional_t<ALL_CODES, ScoresAndResidues<V, SCORES, ROWS>, RowScores<V, SCORES, ROWS>>;
 
     // What goes down a column, from a row to the next.
     struct Down {
@@ -147,12 +146,11 @@ struct ByteKernels {
 
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
     // KEEP: V of the rows with which lanes end is kept.
-    template <End END, Kept KEPT, bool KEEP, int ROWS>
-    static PAIRALIGN_INLINE void tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
-        constexpr bool LOCAL_MODE = END == End::BEST_SCORE, TRACE = KEPT == Kept::BORDERS,
-                       HALVES = LANES == 64 && ROWS == 8 && LOCAL_MODE && !TRACE;
+    template <End END, bool ALL_CODES, bool KEEP, int ROWS>
+    static void tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
+        constexpr bool LOCAL_MODE = END == End::BEST_SCORE, HALVES = LANES == 64 && ROWS == 8 && LOCAL_MODE;
         [[maybe_unused]] const LastRows<KEEP, ROWS> last_rows(w, row);
-        TierScores<KEPT, ROWS> scores(w, row);
+        TierScores<ALL_CODES, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
             constexpr int k = decltype(index)::value;
@@ -163,12 +161,13 @@ struct ByteKernels {
         V above = V::load(in);  // local: H(row, j-1)
         x[ROWS - 1].store(out);
         y[ROWS - 1].store(out + LANES);
-        const int32_t columns = w.columns, width = TRACE ? w.layout.tile_columns : columns;
+        const bool tiles = w.batch.has_tiles();
+        const int32_t columns = w.columns, width = tiles ? w.layout.tile_columns : columns;
         const int32_t* next_end = w.end_columns;
         const uint8_t* codes = w.codes;
         const size_t row_bytes = w.row_bytes();
         uint8_t* const cells = w.memory + w.layout.tile + (static_cast<size_t>(row) + 1) * row_bytes;
-        uint8_t* best_of_tile = w.best(TRACE ? row / w.batch.side : 0, 0);
+        uint8_t* best_of_tile = w.best(tiles ? row / w.batch.side : 0, 0);
         // Columns up to the next at which something is kept.
         for (int32_t j = 1, tile = 1;;) {
             const int32_t tile_end = columns / width < tile ? columns : tile * width;
@@ -176,8 +175,10 @@ struct ByteKernels {
                 scores.reach(j, END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end);
             V best = LOCAL_MODE ? V::load(best_of_tile) : costs.o;
             if constexpr (HALVES) {
-                columns_by_halves<LOCAL_MODE, ROWS>(w, scores, x, y, j, stop, in, out, above, best);
-                j = stop + 1;
+                if (!tiles) {
+                    columns_by_halves<LOCAL_MODE, ROWS>(w, scores, x, y, j, stop, in, out, above, best);
+                    j = stop + 1;
+                }
             }
             for (; j <= stop; j++) {
                 in += 2 * LANES;
@@ -192,7 +193,7 @@ struct ByteKernels {
                     constexpr int k = decltype(which)::value;
                     const auto cell = one_cell<LOCAL_MODE, k>(scores, column, j, x, y, down, best, costs);
                     if constexpr (KEEP) last = V::blend(last_rows.ends[k], down.v, last);
-                    if constexpr (KEPT == Kept::CODES)
+                    if constexpr (ALL_CODES)
                         cell.template code<Codes::USUAL>(scores.template move<k>(residues), costs.o, costs)
                             .store(cells + k * row_bytes + here);
                 });
@@ -209,15 +210,12 @@ struct ByteKernels {
             }
             if (stop == columns) break;
             if (stop < tile_end) continue;
-            if constexpr (TRACE) {
-                uint8_t* left = w.left(tile, row + 1);
-                unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
-                    constexpr int k = decltype(which)::value;
-                    x[k].store(left + 2 * k * LANES);
-                    y[k].store(left + (2 * k + 1) * LANES);
-                });
-            }
-            tile++;
+            uint8_t* const left = w.left(tile++, row + 1);
+            unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
+                constexpr int k = decltype(which)::value;
+                x[k].store(left + 2 * k * LANES);
+                y[k].store(left + (2 * k + 1) * LANES);
+            });
             best_of_tile += LANES;
         }
     }
@@ -254,29 +252,29 @@ struct ByteKernels {
     }
 
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
-    template <End END, Kept KEPT>
+    template <End END, bool ALL_CODES>
     static void fill_rows(W& w, int32_t begin, int32_t end, const uint8_t* in, uint8_t* out) {
         constexpr int MOST = END == End::BEST_SCORE ? V::LOCAL_ROWS : V::ROWS,
-                      ROWS = KEPT == Kept::CODES && MOST > 4 ? 4 : MOST;  // registers are few
+                      ROWS = ALL_CODES && MOST > 4 ? 4 : MOST;  // registers are few
         int32_t row = begin;
         // Levels leave the border that they read as it is, for differences to be tried.
         for (int32_t tiers = (end - row) / ROWS; tiers > 0; row += ROWS) {
             uint8_t* const to = --tiers % 2 && w.levels ? w.spare_border() : out;
-            fill_tier<END, KEPT, ROWS>(w, row, in, to);
+            fill_tier<END, ALL_CODES, ROWS>(w, row, in, to);
             if (*w.batch.cancelled) return;
             in = to;
         }
         if (ROWS > 4 && end - row >= 4) {
-            fill_tier<END, KEPT, 4>(w, row, in, out);
+            fill_tier<END, ALL_CODES, 4>(w, row, in, out);
             row += 4;
             in = out;
         }
         if (ROWS > 2 && end - row >= 2) {
-            fill_tier<END, KEPT, 2>(w, row, in, out);
+            fill_tier<END, ALL_CODES, 2>(w, row, in, out);
             row += 2;
             in = out;
         }
-        if (end - row >= 1) fill_tier<END, KEPT, 1>(w, row, in, out);
+        if (end - row >= 1) fill_tier<END, ALL_CODES, 1>(w, row, in, out);
     }
 
     // Whether the row sequence of a lane ends with one of `count` rows after `row`. In global mode, where
@@ -290,32 +288,32 @@ struct ByteKernels {
         return false;
     }
 
-    template <End END, Kept KEPT, int ROWS>
+    template <End END, bool ALL_CODES, int ROWS>
     static void fill_tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
         if constexpr (OWN_ROWS && END == End::LAST_COLUMN)
-            if (some_lane_ends(w, row, ROWS)) return tier<END, KEPT, true, ROWS>(w, row, in, out);
-        if constexpr (END != End::BEST_SCORE && KEPT != Kept::CODES && ROWS == V::ROWS) {
+            if (some_lane_ends(w, row, ROWS)) return tier<END, ALL_CODES, true, ROWS>(w, row, in, out);
+        if constexpr (END != End::BEST_SCORE && !ALL_CODES && ROWS == V::ROWS) {
             if (w.levels && in != out) {
-                w.levels = ByteLevels<V>::template tier<RowScores<V, SCORES, ROWS>, KEPT == Kept::BORDERS,
-                                                        END == End::LAST_COLUMN, ROWS>(
-                    w, row, in, out,
-                    [&](const V(&u)[ROWS], std::ptrdiff_t end)
-                        __attribute__((always_inline)) { keep_last_column<ROWS>(w, u, row, end); });
+                w.levels =
+                    ByteLevels<V>::template tier<RowScores<V, SCORES, ROWS>, END == End::LAST_COLUMN, ROWS>(
+                        w, row, in, out,
+                        [&](const V(&u)[ROWS], std::ptrdiff_t end)
+                            __attribute__((always_inline)) { keep_last_column<ROWS>(w, u, row, end); });
                 if (w.levels) return;
             }
         }
-        tier<END, KEPT, false, ROWS>(w, row, in, out);
+        tier<END, ALL_CODES, false, ROWS>(w, row, in, out);
     }
 
     template <End END>
     static void fill(W& w) {
         const int32_t rows = w.batch.rows, side = w.batch.side;
-        if (!w.batch.trace) return fill_rows<END, Kept::NOTHING>(w, 0, rows, w.border(0), w.border(0));
-        if (!w.batch.has_tiles()) return fill_rows<END, Kept::CODES>(w, 0, rows, w.border(0), w.border(0));
+        if (!w.batch.trace) return fill_rows<END, false>(w, 0, rows, w.border(0), w.border(0));
+        if (!w.batch.has_tiles()) return fill_rows<END, true>(w, 0, rows, w.border(0), w.border(0));
         int32_t tile = 0;
         for (int32_t begin = 0; begin < rows; begin += side, tile++) {
-            fill_rows<END, Kept::BORDERS>(w, begin, rows - begin < side ? rows : begin + side, w.border(tile),
-                                          w.border(tile + 1));
+            fill_rows<END, false>(w, begin, rows - begin < side ? rows : begin + side, w.border(tile),
+                                  w.border(tile + 1));
             if (*w.batch.cancelled) return;
         }
     }
@@ -324,7 +322,7 @@ struct ByteKernels {
         if (w.batch.floors) return FloorFill<V, SCORES>::run(w);
         if (w.scheme.mode == LOCAL) return fill<End::BEST_SCORE>(w);
         if (has_last_column(w)) return fill<End::LAST_COLUMN>(w);
-        fill<End::NONE>(w);
+        if constexpr (!OWN_ROWS) fill<End::NONE>(w);
     }
 
     // ---------------------------------------------------------------- borders
@@ -407,9 +405,11 @@ struct ByteKernels {
         w.own_rows = lanes + w.own.rows;
     }
 
+    using Classes = ByteKernels<typename V::WithoutLookup, Scores::CLASSES>;
+
     static void align_any(ByteBatch& batch) {
         if (!batch.own) return align(batch);
-        if (batch.own->classes) return ByteKernels<V, Scores::CLASSES>::align(batch);
+        if (batch.own->classes) return Classes::align(batch);
         if constexpr (V::LOOKUP)
             if (const FewRows& few = batch.own->few; few.count)
                 return few.tables() == 1   ? ByteKernels<V, Scores::ONE_TABLE>::align(batch)
@@ -446,7 +446,6 @@ struct ByteKernels {
 
     static ByteKernel kernel() {
         using Own = OwnGroup<V>;
-        using Classes = ByteKernels<V, Scores::CLASSES>;
         return {LANES,
                 group_bytes,
                 prepare,

@@ -40,10 +40,10 @@ struct ByteLevels {
                most(s) - base(s) >= (BLOCK_COLUMNS + V::ROWS) / 2 * (s.highest + 2 * s.gap_extend);
     }
 
-    // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below. TILES: columns left of
+    // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below. Columns left of
     // tiles are kept. keep_last_column(u): what is done where lanes end, w.end_columns. False: some lane rose
     // too much.
-    template <class Scores, bool TILES, bool ENDS, int ROWS, class KeepLastColumn>
+    template <class Scores, bool ENDS, int ROWS, class KeepLastColumn>
     static PAIRALIGN_INLINE bool tier(W& w, int32_t row, const uint8_t* in, uint8_t* out,
                                       KeepLastColumn&& keep_last_column) {
         Scores scores(w, row);
@@ -58,7 +58,7 @@ struct ByteLevels {
         w.row_edge(row + ROWS).store(out);
         w.row_edge(row + ROWS).store(out + LANES);
         V peak = p[ROWS - 1];
-        const int32_t columns = w.columns, width = TILES ? w.layout.tile_columns : columns;
+        const int32_t columns = w.columns, width = w.batch.has_tiles() ? w.layout.tile_columns : columns;
         const int32_t* next_end = w.end_columns;
         const uint8_t* codes = w.codes;
         for (int32_t j = 1, tile = 1;;) {
@@ -98,7 +98,7 @@ struct ByteLevels {
                 next_end++;
             }
             if (stop == columns) break;
-            if (TILES && stop == tile_end) keep_left<ROWS>(p, e, above, w.left(tile++, row + 1));
+            if (stop == tile_end) keep_left<ROWS>(p, e, above, w.left(tile++, row + 1));
             lower<ROWS>(p, e, V::sub(above, base));
             above = base;
             peak = V::max(peak, p[ROWS - 1]);

@@ -94,7 +94,7 @@ struct Kernels {
 
     // Rows row+1 .. row+ROWS of the matrix (row residues are 0-based, matrix rows 1-based).
     template <bool SHIFTED, bool FLAGS, End END, bool VSEARCH, int ROWS>
-    static PAIRALIGN_INLINE void tier(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
+    static void tier(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
         constexpr int STEP = V::ROWS * V::FLAG_BYTES;
         alignas(64) CodeRow residue[V::GATHER ? ROWS : 1];
         const Lane* profile[ROWS];

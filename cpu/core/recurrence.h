@@ -18,6 +18,8 @@
 // saturates or wraps (fits_narrow, fits_wide).
 #pragma once
 
+#include <utility>
+
 #include "batch.h"
 #include "../simd/vector.h"
 
@@ -38,14 +40,16 @@ struct Index {
     static constexpr int value = K;
 };
 
+template <int FIRST, class Function, int... K>
+static PAIRALIGN_INLINE void unrolled_from(Function&& function, std::integer_sequence<int, K...>) {
+    (function(Index<FIRST + K>()), ...);
+}
+
 // Calls function(Index<K>()) ... function(Index<N - 1>()). Unlike a loop that is unrolled later, this lets
 // the compiler keep arrays indexed by K in registers.
 template <int K, int N, class Function>
 static PAIRALIGN_INLINE void unrolled(Function&& function) {
-    if constexpr (K < N) {
-        function(Index<K>());
-        unrolled<K + 1, N>(function);
-    }
+    unrolled_from<K>(function, std::make_integer_sequence<int, N - K>());
 }
 
 // A copy of H of ROWS rows, for functions that are rarely called: the array itself must not leave the

@@ -22,6 +22,7 @@ struct Bytes {
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
+    using WithoutLookup = Bytes;
     __m256i v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) {

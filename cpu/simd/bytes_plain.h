@@ -15,6 +15,7 @@ struct Bytes {
     typedef int32_t Ints __attribute__((vector_size(LANES)));
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
+    using WithoutLookup = Bytes;
     struct Mask {
         bool v[LANES];
     };
