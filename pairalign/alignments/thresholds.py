@@ -1,89 +1,86 @@
 """What a pair must reach to be kept: lengths, identity, coverage and score, exactly.
 
-What follows for pairs before they are aligned is in ``docs/filters.md``, and in native code in
-``cpu/filters/thresholds.h``.
+`PairThresholds` is a group of options of every request that has them, and what filters and engines
+are given. What follows for pairs before they are aligned is in ``docs/filters.md``, and in native
+code in ``cpu/filters/thresholds.h``.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
-from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
-from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_identity, name_identity, needs_cigar
-from pairalign.base.arguments import parse_ratio, parse_share
-from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
+from pairalign.base.declaration import Rule, choice, option
 from pairalign.base.error_types import ScoringError
-from pairalign.base.native import library
+from pairalign.base.option_kinds import RATIO, SHARE
 from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.alignments.alignments import Alignments
+    from pairalign.alignments.native_thresholds import Ends, NativeThresholds, Sets
+    from pairalign.base.arrays import Int64s
+    from pairalign.scoring.scoring import Scoring
 
 _MODES = ("global", "semiglobal", "local")
-_COUNTS = ("matches", "mismatches", "gap_openings", "gap_residues")
-_SPANS = ("query_start", "query_end", "target_start", "target_end")
 _ONE_WAY = ("query", "target")
 _MOST_RESIDUES = 2**31
-_Ends = tuple[Int32s, Int32s]
-_Sets = tuple[SequenceSet, SequenceSet]
-
-
-class NativeThresholds(Structure):
-    """Thresholds: ``pairalign_thresholds`` of ``cpu/filters/thresholds.h``."""
-
-    _fields_ = (
-        *((name, c_int64) for name in ("identity", "identity_whole", "coverage", "coverage_whole")),
-        *((name, c_int64) for name in ("ratio", "ratio_part", "ratio_whole")),
-        *((name, c_int32) for name in ("identity_of", "coverage_of", "mode", "ends_cost")),
-    )
-
-
-class NativeAligned(Structure):
-    """Columns of alignments: ``pairalign_aligned`` of ``cpu/filters/passing.cpp``."""
-
-    _fields_ = (
-        ("pairs", c_int64),
-        *(
-            (name, c_void_p)
-            for name in ("query", "target", *_SPANS, *_COUNTS, "query_lengths", "target_lengths")
-        ),
-        ("cigar", c_void_p),
-        ("cigar_offsets", c_void_p),
-    )
 
 
 @dataclass(frozen=True)
 class PairThresholds:
-    """What a pair must reach; shares from 0 to 1, and 0 asks for nothing.
+    """What a pair must reach, exactly; shares from 0 to 1. Help does without NumPy.
 
-    Attributes
-    ----------
-    min_identity : Fraction
-        A pair of which nothing is aligned has identity 0.
-    identity_of : str
-        One of `pairalign.base.choices.IDENTITIES`.
-    min_coverage : Fraction
-        Of spans, in global mode all are 1.
-    coverage_of : str
-        One of `pairalign.base.choices.COVERAGES`.
-    max_length_ratio : Fraction or None
-        Residues of the longer sequence by those of the shorter one, from 1. None: any.
+    A pair of which nothing is aligned has identity 0; coverage is that of spans, in global mode all
+    are 1. A length ratio is residues of the longer sequence by those of the shorter one.
     """
 
-    min_identity: Fraction = Fraction(0)
-    identity_of: str = "columns"
-    min_coverage: Fraction = Fraction(0)
-    coverage_of: str = "both"
-    max_length_ratio: Fraction | None = None
+    min_identity: Fraction | None = option(
+        metavar="X",
+        kind=SHARE,
+        decides=False,
+        elsewhere=("-perc_identity", "--id", "-id", "--min-seq-id", "--approx-id"),
+    )
+    identity_of: str = choice(
+        tuple(IDENTITIES),
+        "what the identity is, see below (default: %(default)s)",
+        about="; ".join(f"{name}: {summary}" for name, summary in IDENTITIES.items()),
+        decides=False,
+        needs=Rule(
+            lambda request: not request.uses_identity,
+            "{identity_of=.} says what identity is, and none is looked at: give {min_identity=X}",
+        ),
+        elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
+    )
+    min_coverage: Fraction | None = option(
+        help="the same of coverage",
+        about="the same of what is aligned of a pair, its coverage",
+        metavar="X",
+        kind=SHARE,
+        decides=False,
+    )
+    coverage_of: str = choice(
+        tuple(COVERAGES),
+        "what the coverage is, see below (default: %(default)s)",
+        about="; ".join(f"{name}: {summary}" for name, summary in COVERAGES.items()),
+        default="both",
+        decides=False,
+        elsewhere=("--cov-mode",),
+        needs=Rule(
+            lambda request: request.thresholds.min_coverage is None,
+            "{coverage_of=.} says what coverage is, and none is looked at: give {min_coverage=X}",
+        ),
+    )
+    max_length_ratio: Fraction | None = option(
+        help="leave out pairs whose longer sequence has more than X times the residues of the "
+        "shorter one",
+        metavar="X",
+        kind=RATIO,
+        decides=False,
+    )
 
     def __bool__(self) -> bool:
         return self.looks_at_alignments or self.max_length_ratio is not None
@@ -91,13 +88,23 @@ class PairThresholds:
     @property
     def looks_at_alignments(self) -> bool:
         """Whether lengths alone do not say which pairs pass."""
-        return self.min_identity > 0 or self.min_coverage > 0
+        return bool(self.min_identity or self.min_coverage)
+
+    @property
+    def least_identity(self) -> Fraction:
+        """The identity that a pair must reach; 0: any."""
+        return self.min_identity or Fraction(0)
+
+    @property
+    def least_coverage(self) -> Fraction:
+        """The coverage that a pair must reach; 0: any."""
+        return self.min_coverage or Fraction(0)
 
     def describe(self, *, with_identity: bool) -> list[str]:
         """Return what is asked for in words; `with_identity`: that also if any is enough."""
         parts = []
         if self.min_identity or with_identity:
-            least = f"{float(self.min_identity):g}"
+            least = f"{float(self.least_identity):g}"
             parts.append(f"an identity ({self.identity_of}) of {least} or more")
         if self.min_coverage:
             least = f"{float(self.min_coverage):g}"
@@ -114,17 +121,21 @@ class PairThresholds:
 
     def detail_of_identity(self, mode: str) -> Detail:
         """Return what must be computed of each pair in a mode to count its identity."""
+        from pairalign.alignments.identities import needs_cigar
+
         return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
 
     @property
     def identity_column(self) -> str:
         """The name of a column that holds the identity."""
+        from pairalign.alignments.identities import name_identity
+
         return name_identity(self.identity_of)
 
     @property
     def covers_one_way(self) -> bool:
         """Whether a pair may reach the coverage with one of its sequences as the query alone."""
-        return self.min_coverage > 0 and self.coverage_of in _ONE_WAY
+        return bool(self.min_coverage) and self.coverage_of in _ONE_WAY
 
     @property
     def is_of_shorter(self) -> bool:
@@ -137,6 +148,8 @@ class PairThresholds:
 
     def count_identity(self, alignments: Alignments) -> tuple[Int64s, Int64s]:
         """Count the identities exactly, see `pairalign.alignments.identities.count_identity`."""
+        from pairalign.alignments.identities import count_identity
+
         return count_identity(alignments, self.identity_of)
 
     def native(self, mode: str) -> NativeThresholds:
@@ -144,13 +157,16 @@ class PairThresholds:
 
         Bounds of semiglobal alignments hold of those with end gaps: costs at ends only add to them.
         """
+        from pairalign.alignments.identities import needs_cigar
+        from pairalign.alignments.native_thresholds import NativeThresholds
+
         identity_of = self.identity_of
         if identity_of == "internal" and not needs_cigar(identity_of, mode):
             identity_of = "columns"  # there are no gaps at the ends
         whole, part = divmod(self.max_length_ratio or Fraction(0), 1)
         return NativeThresholds(
-            *self.min_identity.as_integer_ratio(),
-            *self.min_coverage.as_integer_ratio(),
+            *self.least_identity.as_integer_ratio(),
+            *self.least_coverage.as_integer_ratio(),
             *(min(whole, _MOST_RESIDUES), *part.as_integer_ratio()),
             list(IDENTITIES).index(identity_of),
             list(COVERAGES).index(self.coverage_of),
@@ -158,7 +174,7 @@ class PairThresholds:
             mode == END_GAPS,
         )
 
-    def passing(self, alignments: Alignments) -> npt.NDArray[np.int64]:
+    def passing(self, alignments: Alignments) -> Int64s:
         """Return which of some alignments pass, exactly: ascending positions.
 
         Parameters
@@ -166,76 +182,25 @@ class PairThresholds:
         alignments : Alignments
             With what `detail` says.
         """
-        names = (*_SPANS, *_COUNTS) if self.looks_at_alignments else ()
-        columns: dict[str, npt.NDArray[Any]] = {name: alignments.field(name) for name in names}
-        if names and needs_cigar(self.identity_of, alignments.scoring.mode):
-            assert alignments.cigar is not None
-            assert alignments.cigar_offsets is not None
-            columns["cigar"] = np.ascontiguousarray(alignments.cigar)
-            columns["cigar_offsets"] = alignments.cigar_offsets
+        from pairalign.alignments.native_thresholds import columns_of, find_passing
+
+        mode, columns = alignments.scoring.mode, {}
+        if self.looks_at_alignments:
+            with_cigar = self.detail(mode) == Detail.CIGAR
+            columns = columns_of(alignments, with_cigar=with_cigar)
         ends = alignments.query, alignments.target
-        return self._find(
-            ends, (alignments.queries, alignments.targets), alignments.scoring.mode, columns
-        )
+        sets = alignments.queries, alignments.targets
+        return find_passing(self.native(mode), ends, sets, columns)
 
-    def fitting(self, pairs: _Ends, sets: _Sets) -> npt.NDArray[np.int64]:
+    def fitting(self, pairs: Ends, sets: Sets) -> Int64s:
         """Return which pairs, of input indices, are alike enough in length: ascending positions."""
-        by_length = replace(self, min_identity=Fraction(0), min_coverage=Fraction(0))
+        import numpy as np
+
+        from pairalign.alignments.native_thresholds import find_passing
+
+        by_length = replace(self, min_identity=None, min_coverage=None)
         ends = np.ascontiguousarray(pairs[0], np.int32), np.ascontiguousarray(pairs[1], np.int32)
-        return by_length._find(ends, sets, "global", {})
-
-    def _find(
-        self, pairs: _Ends, sets: _Sets, mode: str, columns: dict[str, npt.NDArray[Any]]
-    ) -> npt.NDArray[np.int64]:
-        ends = dict(zip(("query", "target"), pairs, strict=True))
-        sides = zip(("query_lengths", "target_lengths"), sets, strict=True)
-        lengths = {
-            name: np.ascontiguousarray(sequences.lengths, np.int32) for name, sequences in sides
-        }
-        arrays = {**ends, **lengths, **columns}
-        count = len(pairs[0])
-        numbers = np.empty(count, np.int64)
-        passing = library.pairalign_find_passing(
-            ctypes.byref(
-                NativeAligned(count, **{k: array.ctypes.data for k, array in arrays.items()})
-            ),
-            ctypes.byref(self.native(mode)),
-            numbers.ctypes.data,
-        )
-        return numbers[:passing]
-
-
-def of_shorter(min_identity: Fraction) -> PairThresholds:
-    """Return a least identity by residues of the shorter sequence."""
-    return PairThresholds(min_identity, "shorter")
-
-
-def make_pair_thresholds(
-    min_identity: float | str | Fraction | None = None,
-    identity_of: str = "columns",
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "both",
-    max_length_ratio: float | str | Fraction | None = None,
-) -> PairThresholds:
-    """Make thresholds of numbers from 0 to 1, or of texts such as ``"97.5%"``; a ratio from 1.
-
-    Raises
-    ------
-    ScoringError
-        No such share or ratio; ValueError: an unknown definition.
-    """
-    for name, value, choices in (
-        ("identity_of", identity_of, IDENTITIES),
-        ("coverage_of", coverage_of, COVERAGES),
-    ):
-        if value not in choices:
-            raise ValueError(f"{name} {value!r}: expected {', '.join(choices)}")
-    shares = [
-        Fraction(0) if value is None else parse_share(value, name)
-        for name, value in (("min_identity", min_identity), ("min_coverage", min_coverage))
-    ]
-    ratio = None if max_length_ratio is None else parse_ratio(max_length_ratio, "max_length_ratio")
-    return PairThresholds(shares[0], identity_of, shares[1], coverage_of, ratio)
+        return find_passing(by_length.native("global"), ends, sets, {})
 
 
 def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:

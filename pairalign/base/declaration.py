@@ -66,6 +66,8 @@ class Kind:
         A whole number from that on, also in Python. None: it is none, or any.
     above : float or None
         A number above that, also in Python. None: it is none, or any.
+    exact : callable or None
+        Makes an exact number of what Python may give, and of the option's name for messages.
     """
 
     read: Callable[[str], Any]
@@ -73,6 +75,7 @@ class Kind:
     completes: str = ""
     least: int | None = None
     above: float | None = None
+    exact: Callable[[Any, str], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,8 @@ class Group:
     kind : type
         Of the group.
     title : str or None
-        Under which help shows those of its options that have no title themselves.
+        Under which help shows those of its options that have no title themselves; None: where the
+        request places its base.
     but : tuple of str
         Options that the request does not have: they keep their defaults.
     instead : mapping of str to mapping
@@ -228,7 +232,14 @@ def group(
 
 
 def again(kind: type, name: str, **known: Any) -> Any:
-    """Declare an option as a base has it, but for some of what is known of it."""
+    """Declare an option as a base has it, but for some of what is known of it.
+
+    Of a group `known` are mappings, by the options of which something else is known.
+    """
+    metadata = kind.__dataclass_fields__[name].metadata  # type: ignore[attr-defined]
+    if _GROUP in metadata:
+        base: Group = metadata[_GROUP]
+        return group(base.kind, base.title, but=base.but, **{**base.instead, **known})
     before = _declared(kind, name)
     declared = replace(before, **known)
     if declared.is_several:
@@ -340,15 +351,16 @@ def _find_slots(kind: Any) -> Iterator[Slot]:
             option: Option = declared[_META]
             yield Slot(replace(option, name=name, group=option.group or placed.get(home)))
         elif _GROUP in declared:
-            yield from _slots_of_group(name, declared[_GROUP])
+            yield from _slots_of_group(name, declared[_GROUP], placed.get(home))
 
 
-def _slots_of_group(home: str, group: Group) -> Iterator[Slot]:
+def _slots_of_group(home: str, group: Group, placed: str | None) -> Iterator[Slot]:
+    title = group.title or placed
     for option in options_of(group.kind):
         if option.name in group.but:
             continue
         changes = group.instead.get(option.name, {})
-        yield Slot(replace(option, **{"group": option.group or group.title, **changes}), home)
+        yield Slot(replace(option, **{"group": option.group or title, **changes}), home)
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -415,7 +427,7 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     slots = {slot.option.name: slot.option for slot in slots_of(kind)}
     names = slots.keys() | {attribute.name for attribute in fields(kind)}  # type: ignore[arg-type]
     values = {
-        name: _as_several(name, value) if name in slots and slots[name].is_several else value
+        name: _as_declared(slots[name], value) if name in slots else value
         for name, value in given.items()
         if name in names
     }
@@ -427,6 +439,15 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
                 field_values.get(attribute.name, usual), **groups[attribute.name]
             )
     return kind(**field_values)
+
+
+def _as_declared(option: Option, value: Any) -> Any:
+    """Return a value as the option has it: of several a tuple, of exact numbers a fraction."""
+    if option.is_several:
+        return _as_several(option.name, value)
+    if option.kind is None or option.kind.exact is None or value is None:
+        return value
+    return option.kind.exact(value, option.name)
 
 
 def _as_several(name: str, value: Any) -> tuple[Any, ...]:

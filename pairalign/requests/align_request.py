@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import (
     AUTO_KERNEL,
     DEFAULT_WINDOW,
@@ -22,13 +23,22 @@ from pairalign.base.choices import (
     WEIGHTS,
     WEIGHTS_OF_STATISTICS,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, place, request, value_of
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    changed,
+    choice,
+    flag,
+    option,
+    place,
+    request,
+    value_of,
+)
 from pairalign.base.option_kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     MASK_SCORES_NEED_A_MASK,
-    RANK_NEEDS_HITS,
     RESOURCES,
     RESULTS,
     ClusterOfMachinesOptions,
@@ -42,6 +52,7 @@ from pairalign.requests.shared import (
     OutputOptions,
     ProblemArguments,
     ProblemOptions,
+    Ranking,
     RecordArguments,
     ReportOptions,
     ResumeOptions,
@@ -273,13 +284,12 @@ class AlignRequest(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         MASK_SCORES_NEED_A_MASK,
-        RANK_NEEDS_HITS,
         Rule(
             lambda request: request.pairs is not None and request.within is not None,
             "{pairs} and {within} both say which pairs are aligned: leave one out",
         ),
         Rule(
-            lambda request: request.max_hits is not None and request.both_ways,
+            lambda request: request.has_hits and request.both_ways,
             "{max_hits} writes each hit with its query first: leave {both_ways} out",
         ),
         Rule(
@@ -291,28 +301,26 @@ class AlignRequest(
             "{objective=mea} needs {mode=global}, but the mode is {.mode}",
         ),
         _has_no_accuracy("{hsps}", lambda request: request.hsps > 1),
-        _has_no_accuracy("{max_hits}", lambda request: request.max_hits is not None),
+        _has_no_accuracy("{max_hits}", lambda request: request.has_hits),
         _has_no_accuracy("{strand=both}", lambda request: request.strand != STRANDS[0]),
         _needs_local("hsps", lambda request: request.hsps > 1),
-        _needs_local("max_evalue", lambda request: request.max_evalue is not None),
+        _needs_local("max_evalue", lambda request: request.evalues.max_evalue is not None),
         Rule(
             lambda request: request.is_masked and not _is_local(request),
             "{mask} needs {mode=local}, but the mode is {.mode}: "
             "add {mask_scores} for scores of masked residues",
         ),
         Rule(
-            lambda request: (
-                request.is_masked and (request.hsps > 1 or request.max_hits is not None)
-            ),
+            lambda request: request.is_masked and (request.hsps > 1 or request.has_hits),
             "{mask} looks at whole alignments: leave {hsps} and {max_hits} out",
         ),
     )
 
     shows_statistics: bool = True
-    min_identity: Any = again(
+    thresholds: PairThresholds = again(
         ThresholdsOptions,
-        "min_identity",
-        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
+        "thresholds",
+        min_identity={"help": "leave out pairs with a lower identity, such as 0.97 or 97%%"},
     )
     mask: str = again(
         MaskOptions,
@@ -321,23 +329,23 @@ class AlignRequest(
         "segments of few kinds of residues (seg) add nothing to the score; scores and alignments "
         "stay",
     )
-    max_hits: int | None = again(
+    ranking: Ranking = again(
         HitsOptions,
-        "max_hits",
-        help="the K best hits of each query, query by query, best first; of one set each pair "
-        "counts for both sequences",
-        about="only the best hits of each query, at most that number: query by query in the order "
-        "of the input, each with its hits, best first. A hit is a pair that passes, in mode local "
-        "with a score above 0. Of a set with itself each pair counts for both sequences, so that "
-        "it may come twice, the second time with query and target exchanged. Of equally good hits "
-        "the one of the higher score is better, then the one whose target comes first by residues, "
-        "then by name",
-    )
-    rank: str | None = again(
-        HitsOptions,
-        "rank",
-        values=RANKS,
-        help=f"what the best hits are the best by (default: {RANKS[0]})",
+        "ranking",
+        max_hits={
+            "help": "the K best hits of each query, query by query, best first; of one set each "
+            "pair counts for both sequences",
+            "about": "only the best hits of each query, at most that number: query by query in the "
+            "order of the input, each with its hits, best first. A hit is a pair that passes, in "
+            "mode local with a score above 0. Of a set with itself each pair counts for both "
+            "sequences, so that it may come twice, the second time with query and target "
+            "exchanged. Of equally good hits the one of the higher score is better, then the one "
+            "whose target comes first by residues, then by name",
+        },
+        rank={
+            "values": RANKS,
+            "help": f"what the best hits are the best by (default: {RANKS[0]})",
+        },
     )
 
     @property
@@ -353,7 +361,7 @@ class AlignRequest(
     @property
     def ranks_by_statistics(self) -> bool:
         """Whether hits are ranked by bits or E-values."""
-        return self.ranking is not None and self.ranking.by in RANKS_OF_STATISTICS
+        return self.has_hits and self.ranking.by in RANKS_OF_STATISTICS
 
     @property
     def uses_statistics(self) -> bool:
@@ -364,23 +372,23 @@ class AlignRequest(
     @property
     def uses_identity(self) -> bool:
         """Whether pairs are chosen or ranked by their identity."""
-        return self.min_identity is not None or self.rank == "identity"
+        return self.thresholds.min_identity is not None or self.ranking.rank == "identity"
 
     @property
     def needs_statistics(self) -> bool:
         """Whether pairs are chosen or ranked by bits or E-values."""
-        return self.max_evalue is not None or self.ranks_by_statistics
+        return self.evalues.max_evalue is not None or self.ranks_by_statistics
 
     @property
     def has_hits(self) -> bool:
         """Whether the best hits of each query alone are wanted."""
-        return self.ranking is not None
+        return bool(self.ranking)
 
     @property
     def counted(self) -> tuple[str, bool]:
         """What results are, in words; and whether a pair has several."""
         several = self.hsps > 1
-        if self.ranking is not None:
+        if self.has_hits:
             what = "alignments of hits" if several else "hits"
             return f"{what}, up to {self.ranking.most:,} a query", several
         return f"alignments, up to {self.hsps:,} a pair", several
@@ -391,11 +399,11 @@ class AlignRequest(
 
     def again(self, pairs: Any) -> AlignRequest:
         """Return what asks for the alignments of some pairs that this has found."""
-        return replace(self.of_pairs(pairs), max_evalue=None, mask=MASKS[0])
+        return changed(self.of_pairs(pairs), max_evalue=None, mask=MASKS[0])
 
     def of_pairs(self, pairs: Any) -> AlignRequest:
         """Return what asks for some pairs, whether they are the best or not."""
-        return replace(self, pairs=pairs, within=None, max_hits=None, rank=None)
+        return replace(self, pairs=pairs, within=None, ranking=Ranking())
 
 
 def _needs_all_hits(name: str) -> Rule:
@@ -403,7 +411,7 @@ def _needs_all_hits(name: str) -> Rule:
     return Rule(
         lambda request: (
             request.pairs_once
-            and request.max_hits is not None
+            and request.has_hits
             and request.input2 is None
             and value_of(request, name)
         ),

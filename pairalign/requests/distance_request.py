@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import (
     BY_FILE,
     BY_PREFIX,
@@ -52,10 +53,9 @@ from pairalign.requests.shared import (
     ShardOptions,
     StrandArguments,
     StrandOptions,
-    ThresholdsOptions,
     format_option,
 )
-from pairalign.requests.similar import ScoredArguments, StatisticsOptions
+from pairalign.requests.similar import EvalueRules, ScoredArguments
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
 
@@ -85,7 +85,7 @@ class LimitsOptions(CommandOptions):
         help="keep pairs with a TCRdist of at most D", metavar="D", kind=WHOLE, group=LIMIT
     )
     max_length_ratio: Fraction | None = again(
-        ThresholdsOptions, "max_length_ratio", group=LIMIT, decides=True
+        PairThresholds, "max_length_ratio", group=LIMIT, decides=True
     )
 
 
@@ -118,21 +118,21 @@ class GroupsOptions(CommandOptions):
         group=GROUPED,
     )
     min_identity: Fraction | None = again(
-        ThresholdsOptions,
+        PairThresholds,
         "min_identity",
         help="leave out alignments with a lower identity, such as 0.3",
         about="with `group_by`: leave out alignments with a lower identity, by columns",
         group=GROUPED,
     )
     min_coverage: Fraction | None = again(
-        ThresholdsOptions,
+        PairThresholds,
         "min_coverage",
         help="and with a smaller aligned part of either sequence",
         about="with `group_by`: and with a smaller aligned part of either sequence",
         group=GROUPED,
     )
     max_evalue: float | None = again(
-        StatisticsOptions,
+        EvalueRules,
         "max_evalue",
         help="and with a larger E-value, in a database of all groups (local mode)",
         about="with `group_by`: and with a larger E-value, in a database of all groups, in mode "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import (
     COMMIT_SECONDS,
@@ -29,10 +30,8 @@ from pairalign.base.option_kinds import (
     CLUSTER,
     PATH,
     POSITIVE,
-    RATIO,
     SECONDS,
     SHARD,
-    SHARE,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from pairalign.alignments.thresholds import PairThresholds
     from pairalign.base.choices import Coverage, Identity
     from pairalign.scoring.given_matrices import Matrix
     from pairalign.scoring.matrices import Number
@@ -212,49 +210,7 @@ class StrandArguments(TypedDict, total=False):
 class ThresholdsOptions(CommandOptions):
     """The lengths, identity and coverage that pairs must reach."""
 
-    min_identity: Fraction | None = option(
-        metavar="X",
-        kind=SHARE,
-        decides=False,
-        elsewhere=("-perc_identity", "--id", "-id", "--min-seq-id", "--approx-id"),
-    )
-    identity_of: str = choice(
-        tuple(IDENTITIES),
-        "what the identity is, see below (default: %(default)s)",
-        about="; ".join(f"{name}: {summary}" for name, summary in IDENTITIES.items()),
-        decides=False,
-        needs=Rule(
-            lambda request: not request.uses_identity,
-            "{identity_of=.} says what identity is, and none is looked at: give {min_identity=X}",
-        ),
-        elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
-    )
-    min_coverage: Fraction | None = option(
-        help="the same of coverage",
-        about="the same of what is aligned of a pair, its coverage",
-        metavar="X",
-        kind=SHARE,
-        decides=False,
-    )
-    coverage_of: str = choice(
-        tuple(COVERAGES),
-        "what the coverage is, see below (default: %(default)s)",
-        about="; ".join(f"{name}: {summary}" for name, summary in COVERAGES.items()),
-        default="both",
-        decides=False,
-        elsewhere=("--cov-mode",),
-        needs=Rule(
-            lambda request: request.min_coverage is None,
-            "{coverage_of=.} says what coverage is, and none is looked at: give {min_coverage=X}",
-        ),
-    )
-    max_length_ratio: Fraction | None = option(
-        help="leave out pairs whose longer sequence has more than X times the residues of the "
-        "shorter one",
-        metavar="X",
-        kind=RATIO,
-        decides=False,
-    )
+    thresholds: PairThresholds = group(PairThresholds)
     explain: bool = flag(
         "say on stderr how many pairs each step of the thresholds has dropped",
         is_how=True,
@@ -262,14 +218,9 @@ class ThresholdsOptions(CommandOptions):
     )
 
     @property
-    def thresholds(self) -> PairThresholds:
-        """What is asked of lengths, identity and coverage, exactly."""
-        return thresholds_of(self)
-
-    @property
     def uses_identity(self) -> bool:
         """Whether anything depends on the identity of pairs."""
-        return self.min_identity is not None
+        return self.thresholds.min_identity is not None
 
 
 class ThresholdArguments(TypedDict, total=False):
@@ -282,19 +233,6 @@ class ThresholdArguments(TypedDict, total=False):
     max_length_ratio: float | str | Fraction | None
 
 
-def thresholds_of(request: ThresholdsOptions) -> PairThresholds:
-    """Return the thresholds of a request."""
-    from pairalign.alignments.thresholds import make_pair_thresholds
-
-    return make_pair_thresholds(
-        request.min_identity,
-        request.identity_of,
-        request.min_coverage,
-        request.coverage_of,
-        request.max_length_ratio,
-    )
-
-
 def describe_thresholds() -> str:
     """Return what identities and coverages are, for the end of a command's help."""
     lines = []
@@ -303,24 +241,9 @@ def describe_thresholds() -> str:
     return "\n".join(lines)
 
 
-class Ranking(NamedTuple):
-    """Which pairs of a sequence are the best.
-
-    Attributes
-    ----------
-    most : int
-        That are kept of a sequence.
-    by : str
-        What they are the best by: one of `pairalign.base.choices.RANKS`.
-    """
-
-    most: int = 1
-    by: str = RANKS[0]
-
-
 @request
-class HitsOptions(CommandOptions):
-    """The best hits of each sequence alone."""
+class Ranking(Request):
+    """Which pairs of a sequence are the best; it is true where these alone are wanted."""
 
     max_hits: int | None = option(
         flags=("-k", "--max-hits"),
@@ -328,12 +251,32 @@ class HitsOptions(CommandOptions):
         kind=POSITIVE,
         elsewhere=("-max_target_seqs", "--maxaccepts", "--max-seqs", "--max-target-seqs", "-N"),
     )
-    rank: str | None = option()
+    rank: str | None = option(
+        needs=Rule(
+            lambda request: not request.ranking, "{rank} is the order of hits: give {max_hits=K}"
+        )
+    )
+
+    def __bool__(self) -> bool:
+        return self.max_hits is not None
 
     @property
-    def ranking(self) -> Ranking | None:
-        """Which hits are the best; None: all are wanted."""
-        return None if self.max_hits is None else Ranking(self.max_hits, self.rank or RANKS[0])
+    def most(self) -> int:
+        """How many of a sequence are kept."""
+        assert self.max_hits is not None
+        return self.max_hits
+
+    @property
+    def by(self) -> str:
+        """What they are the best by: one of `pairalign.base.choices.RANKS`."""
+        return self.rank or RANKS[0]
+
+
+@request
+class HitsOptions(CommandOptions):
+    """The best hits of each sequence alone."""
+
+    ranking: Ranking = group(Ranking)
 
 
 class HitsArguments(TypedDict, total=False):
@@ -341,12 +284,6 @@ class HitsArguments(TypedDict, total=False):
 
     max_hits: int | None
     rank: Literal["score", "bits", "evalue", "identity"] | None
-
-
-RANK_NEEDS_HITS = Rule(
-    lambda request: request.rank is not None and request.max_hits is None,
-    "{rank} is the order of hits: give {max_hits=K}",
-)
 
 
 @request

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.declaration import (
+    Request,
     Rule,
     again,
     changed,
@@ -24,12 +25,10 @@ from pairalign.requests.shared import (
     SymmetricProblemArguments,
     ThresholdArguments,
     ThresholdsOptions,
-    thresholds_of,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 
 if TYPE_CHECKING:
-    from pairalign.alignments.thresholds import PairThresholds
     from pairalign.statistics.significance import Searched
 
 _WHOLE, _ALIGNED = "full", "columns"
@@ -52,7 +51,7 @@ def _needs_statistics(name: str) -> Rule:
 
 
 @request
-class StatisticsOptions(CommandOptions):
+class EvalueRules(Request):
     """What E-values are worked out with, and the largest."""
 
     max_evalue: float | None = option(
@@ -86,11 +85,6 @@ class StatisticsOptions(CommandOptions):
     )
 
     @property
-    def uses_statistics(self) -> bool:
-        """Whether E-values or bits are shown or looked at."""
-        return self.max_evalue is not None
-
-    @property
     def searched(self) -> Searched:
         """What queries are searched in, where it is not the other set."""
         from pairalign.statistics.significance import Searched
@@ -103,8 +97,20 @@ class StatisticsOptions(CommandOptions):
         return self.comp_based_stats is None or bool(self.comp_based_stats)
 
 
+@request
+class StatisticsOptions(CommandOptions):
+    """Which E-values pairs must have."""
+
+    evalues: EvalueRules = group(EvalueRules)
+
+    @property
+    def uses_statistics(self) -> bool:
+        """Whether E-values or bits are shown or looked at."""
+        return self.evalues.max_evalue is not None
+
+
 class StatisticsArguments(TypedDict, total=False):
-    """Types of `StatisticsOptions` in Python."""
+    """Types of `EvalueRules` in Python."""
 
     max_evalue: float | None
     db_size: int | None
@@ -137,16 +143,20 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda request: request.min_identity is None and request.max_evalue is None,
+            lambda request: (
+                request.thresholds.min_identity is None and request.evalues.max_evalue is None
+            ),
             "what is similar is not said: give {min_identity=X}, or in local mode {max_evalue=X}",
         ),
     )
 
-    max_evalue: float | None = again(
+    evalues: EvalueRules = again(
         StatisticsOptions,
-        "max_evalue",
-        help="similar pairs have an E-value of at most X, whichever sequence is the query (local "
-        "mode); with --min-identity they reach both",
+        "evalues",
+        max_evalue={
+            "help": "similar pairs have an E-value of at most X, whichever sequence is the query "
+            "(local mode); with --min-identity they reach both"
+        },
     )
 
     def describe(self, residues: int) -> str:
@@ -157,13 +167,13 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
         residues : int
             Of the database, unless it is asked for.
         """
-        parts = []
-        if self.max_evalue is not None:
-            where = f"database {self.db_size or residues:,} residues"
-            if self.search_space is not None:
-                where = f"search space {self.search_space:g} cells"
-            parts.append(f"an E-value of {self.max_evalue:g} or less ({where})")
-        parts += self.thresholds.describe(with_identity=self.max_evalue is None)
+        parts, evalues = [], self.evalues
+        if evalues.max_evalue is not None:
+            where = f"database {evalues.db_size or residues:,} residues"
+            if evalues.search_space is not None:
+                where = f"search space {evalues.search_space:g} cells"
+            parts.append(f"an E-value of {evalues.max_evalue:g} or less ({where})")
+        parts += self.thresholds.describe(with_identity=evalues.max_evalue is None)
         return " and ".join(parts)
 
 
@@ -175,14 +185,14 @@ OF_PROTEINS = Rule(
 """Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
 
 NEEDS_LOCAL = Rule(
-    lambda request: request.max_evalue is not None and request.scoring.mode != "local",
+    lambda request: request.evalues.max_evalue is not None and request.scoring.mode != "local",
     "{max_evalue} needs {mode=local}, but the mode is {.mode}",
 )
 
 
 def with_mode(request: _Similar) -> _Similar:
     """Return a request with a mode: where none is said, local with an E-value, else global."""
-    asks_evalue = request.max_evalue is not None and not request.scoring.has_end_gaps
+    asks_evalue = request.evalues.max_evalue is not None and not request.scoring.has_end_gaps
     mode = request.scoring.mode or (_LOCAL if asks_evalue else _GLOBAL)
     return changed(request, mode=mode)
 
@@ -198,12 +208,14 @@ class FoldsSimilarOptions(SimilarOptions):
     """
 
     is_usual: bool = False
-    max_evalue: float | None = again(
+    evalues: EvalueRules = again(
         SimilarOptions,
-        "max_evalue",
-        help="similar pairs have an E-value of at most X, whichever sequence is the query (local "
-        f"mode; {USUAL_EVALUE} for proteins without --min-identity); with --min-identity they "
-        "reach both",
+        "evalues",
+        max_evalue={
+            "help": "similar pairs have an E-value of at most X, whichever sequence is the query "
+            f"(local mode; {USUAL_EVALUE} for proteins without --min-identity); with "
+            "--min-identity they reach both"
+        },
     )
     scoring: ScoringRequest = group(
         ScoringRequest,
@@ -213,26 +225,26 @@ class FoldsSimilarOptions(SimilarOptions):
             "help": f"default: {_GLOBAL}; {_LOCAL} with --max-evalue, or without --min-identity",
         },
     )
-    identity_of: Any = again(
+    thresholds: PairThresholds = again(
         ThresholdsOptions,
-        "identity_of",
-        default=None,
-        needs=None,  # nearest sequences of other folds have an identity in any case
-        help=f"what the identity is, see below (default: {_WHOLE}, with --max-evalue {_ALIGNED})",
-        about="what the identity is, see `pairalign.align`; default: "
-        f"{_WHOLE}, with `max_evalue` {_ALIGNED}",
+        "thresholds",
+        identity_of={
+            "default": None,  # until it is completed
+            "needs": None,  # nearest sequences of other folds have an identity in any case
+            "help": "what the identity is, see below "
+            f"(default: {_WHOLE}, with --max-evalue {_ALIGNED})",
+            "about": "what the identity is, see `pairalign.align`; default: "
+            f"{_WHOLE}, with `max_evalue` {_ALIGNED}",
+        },
+        coverage_of={"default": "aligned"},
     )
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
 
     def completed(self: _Folds) -> _Folds:
-        """Return the request with a mode and, where neither is said, the usual E-value."""
-        is_said = self.min_identity is not None or self.max_evalue is not None
+        """Return the request with a mode, an identity and, where neither is said, an E-value."""
+        is_said = self.thresholds.min_identity is not None or self.evalues.max_evalue is not None
         if is_said or self.scoring.mode not in (None, _LOCAL) or self.scoring.has_end_gaps:
-            return with_mode(self)
-        return changed(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
-
-    @property
-    def thresholds(self) -> PairThresholds:
-        """What is asked of lengths, identity and coverage, exactly."""
-        usual = _WHOLE if self.max_evalue is None else _ALIGNED
-        return thresholds_of(replace(self, identity_of=self.identity_of or usual))
+            request = with_mode(self)
+        else:
+            request = changed(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
+        usual = _WHOLE if request.evalues.max_evalue is None else _ALIGNED
+        return changed(request, identity_of=self.thresholds.identity_of or usual)

@@ -16,10 +16,11 @@ from commands import BASES, fasta
 from hypothesis import given
 from hypothesis import strategies as st
 from identity_words import identity_in_words
+from made_thresholds import make_pair_thresholds
 from relatives import COSTS, LETTERS, change, relatives
 
 from pairalign.alignments import problem as problem_module
-from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
+from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.cpu_engine import CpuEngine
@@ -55,7 +56,7 @@ def expected(found: Alignments, wanted: PairThresholds, min_raw_score: int | Non
         }[wanted.coverage_of]
         scores = min_raw_score is None or int(found.raw_score[k]) >= min_raw_score
         passing.append(
-            scores and identity >= wanted.min_identity and coverage >= wanted.min_coverage
+            scores and identity >= wanted.least_identity and coverage >= wanted.least_coverage
         )
     return found.take(np.array(passing, bool))
 

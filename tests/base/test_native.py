@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_thresholds import make_pair_thresholds
 
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base import native
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter

@@ -37,6 +37,7 @@ def test_the_command_line_has_options(tmp_path: Path, capsys: pytest.CaptureFixt
 
 OPTION = r"(?<![\w-])--[a-z]"
 FOREIGN = {
+    "pairalign/alignments/thresholds.py": "other programs' options in help",
     "pairalign/base/choices.py": "other programs' options in help",
     "pairalign/base/spelling.py": "the speller",
     "pairalign/engines/cuda/build.py": "options of compilers",

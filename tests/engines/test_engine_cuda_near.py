@@ -10,10 +10,10 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_thresholds import make_pair_thresholds
 from strategies import Problem, small_problems
 from test_near import family, triples
 
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.engines import near_engines
 from pairalign.engines.cpu.near_pairs import NearProblem, pairs_within_drop, pairs_within_edits
 from pairalign.engines.cuda import cuda_near, cuda_selection

@@ -11,10 +11,11 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_thresholds import make_pair_thresholds
 from relatives import COSTS, LETTERS, change, relatives
 
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cuda import cuda_pair_filter as cuda_filter

@@ -97,7 +97,7 @@ def count(a: tuple[int, ...], b: tuple[int, ...], one: Aligned, t: PairThreshold
         "shorter": (matches, min(len(a), len(b))),
     }[t.identity_of]
     is_covered = aligned >= t.min_coverage * max(len(a), len(b))
-    passes = whole > 0 and part >= t.min_identity * whole and is_covered
+    passes = whole > 0 and part >= t.least_identity * whole and is_covered
     if t.identity_of in ("longer", "mean"):
         errors = len(a) + len(b) - 2 * matches
     return Counted(matches, errors, passes, matched)

@@ -27,8 +27,8 @@ from struct_layouts import (
 from pairalign.alignments import (
     alignment_records,
     best_hits,
+    native_thresholds,
     strands,
-    thresholds,
     tie_counts,
 )
 from pairalign.alignments import passes as pair_fields
@@ -154,8 +154,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
     (pair_lists.NativeNames, "pairalign_names", LISTS),
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
-    (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
-    (thresholds.NativeAligned, "pairalign_aligned", FILTER),
+    (native_thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
+    (native_thresholds.NativeAligned, "pairalign_aligned", FILTER),
     (cpu_pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
     (demand.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
     (cpu_pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),

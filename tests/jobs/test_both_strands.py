@@ -14,13 +14,13 @@ from commands import fasta
 from conftest import examples, open_cpu
 from cuda_engines import open_on_host
 from hypothesis import given, settings
+from made_thresholds import make_pair_thresholds
 from opencl_engines import open_opencl
 from overlapping import GENOME, changed
 from strand_problems import other_strand, problems, run_minus
 from strategies import Problem
 
 import pairalign
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, ScoringError

@@ -18,6 +18,7 @@ import pairalign
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import IDENTITIES, LINKAGES
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster import ClusterJob
@@ -177,12 +178,8 @@ def test_edges_are_the_pairs_that_pass() -> None:
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
 def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> None:
     sequences = families(3, 40, 90)
-    request = ClusterRequest(
-        min_identity="0.97",
-        identity_of="shorter",
-        min_coverage=Fraction("0.9"),
-        linkage=linkage,
-    )
+    thresholds = PairThresholds(Fraction("0.97"), "shorter", Fraction("0.9"), "aligned")
+    request = ClusterRequest(thresholds=thresholds, linkage=linkage)
     problem = Problem(SequenceSet.from_strings(sequences), None, make_scoring(DNA))
     job = ClusterJob(problem, request, Resources(device="cpu"))
     job.run()
@@ -327,7 +324,7 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
     scoring = make_scoring(DNA)
     used = Resources(device="cpu", threads=2)
     asked = [
-        ClusterRequest(min_identity="0.93", identity_of=identity, edges=keep)
+        ClusterRequest(thresholds=PairThresholds(Fraction("0.93"), identity), edges=keep)
         for keep in (False, True)
     ]
     problem = Problem(sequences, None, scoring)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from checks import assert_equal, concatenate
+from made_thresholds import make_pair_thresholds
 from overlapping import GENOME
 from strand_problems import other_strand
 
 import pairalign
 from pairalign import SequenceSet, make_scoring
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter

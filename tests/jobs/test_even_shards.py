@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from checks import concatenate
+from made_thresholds import make_pair_thresholds
 
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.resources import Resources

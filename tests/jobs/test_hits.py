@@ -16,6 +16,7 @@ from conftest import examples
 from family_sets import small_families as proteins
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_thresholds import make_pair_thresholds
 from opencl_engines import opencl_device
 from strategies import Problem, small_problems
 
@@ -23,7 +24,6 @@ import pairalign
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.declaration import make
 from pairalign.base.error_types import UsageError
 from pairalign.cli.main import main

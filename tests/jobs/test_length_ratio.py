@@ -16,16 +16,18 @@ from commands import rows_of, run
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_thresholds import make_pair_thresholds
 from plain_clusters import plain_clusters, plain_values
 from relatives import LETTERS, change
 
 import pairalign
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.arguments import parse_ratio
 from pairalign.base.choices import LINKAGES, MODES
+from pairalign.base.declaration import make
 from pairalign.base.error_types import ScoringError
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.clusters import greedy
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import plan_alignment
 from pairalign.pairs.windows import Window
@@ -200,7 +202,7 @@ def test_clusters(
 ) -> None:
     sequences, scoring = pieces("dna", seed, 12, 30), make_scoring("dna", mode=mode)
     texts = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
-    share = make_pair_thresholds(least).min_identity
+    share = make_pair_thresholds(least).least_identity
     values = {
         (a, b): (identity, cover if fits(len(texts[a]), len(texts[b]), ratio) else Fraction(-1))
         for (a, b), (identity, cover) in plain_values(texts, scoring, identity_of).items()
@@ -336,9 +338,13 @@ def test_the_ratio_decides_the_bytes_of_a_run() -> None:
     problem = pairalign.jobs.run.inputs.read_problem(
         pairalign.jobs.run.inputs.ProblemRequest(["MKVLA", "MKVL", "MK"])
     )
+
+    def job_of(ratio: object) -> AlignmentJob:
+        request = make(AlignRequest, {"max_length_ratio": ratio})
+        return plan_alignment(request, problem).job
+
     described = {
-        json.dumps(describe_run(plan_alignment(AlignRequest(max_length_ratio=ratio), problem).job))
-        for ratio in (None, 1, "1.5", Fraction(3, 2), "2")
+        json.dumps(describe_run(job_of(ratio))) for ratio in (None, 1, "1.5", Fraction(3, 2), "2")
     }
     assert len(described) == 4
 

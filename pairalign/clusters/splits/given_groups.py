@@ -32,7 +32,7 @@ def promise_of(groups: object) -> dict[str, Any]:
         options["max_length_ratio"] = thresholds.max_length_ratio
     evalue = groups.max_evalue if isinstance(groups, Split) else None
     if thresholds.min_identity or evalue is None:
-        options["min_identity"] = thresholds.min_identity
+        options["min_identity"] = thresholds.least_identity
     return options if evalue is None else {**options, "max_evalue": evalue}
 
 

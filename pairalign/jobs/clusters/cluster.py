@@ -125,7 +125,7 @@ class ClusterJob:
             resources=self.resources,
             known=None if request.extend is None else _known(request.extend, order),
             ranks=_ranks_by_size(abundances, order) if is_by_size else None,
-            evalues=evalue_filter_of(request, problem, request.strand, self.resources),
+            evalues=evalue_filter_of(request.evalues, problem, request.strand, self.resources),
         )
         leaders, edges = work.find_leaders()
         self.steps, self.devices = work.steps, work.devices
@@ -152,9 +152,10 @@ class ClusterJob:
 
     def _chosen(self, edges: alignments_result.Alignments) -> alignments_result.Alignments:
         """Return the edges that are kept: all, or the best of each sequence."""
-        if self.request.ranking is None:
+        if not self.request.ranking:
             return edges
-        best = BestEdges(*self.request.ranking, self.request.thresholds)
+        ranking = self.request.ranking
+        best = BestEdges(ranking.most, ranking.by, self.request.thresholds)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None

@@ -107,7 +107,7 @@ def _warn_of_sizes(request: ClusterOptions, sequences: SequenceSet) -> None:
 
 def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:
     """Say where reads are too unequally long to be similar enough by columns, as others count."""
-    sequences, least = problem.queries, float(thresholds.min_identity)
+    sequences, least = problem.queries, float(thresholds.least_identity)
     if not thresholds.counts_ends(problem.scoring.mode) or sequences.alphabet.name != DNA.name:
         return
     short, long = np.percentile(sequences.lengths, (10, 90))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import (
     CLUSTER_ORDERS,
     CLUSTER_SUFFIXES,
@@ -16,13 +17,13 @@ from pairalign.base.declaration import Rule, again, choice, flag, group, option,
 from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
-    RANK_NEEDS_HITS,
     SCORING,
     CommandOptions,
     HitsArguments,
     HitsOptions,
     OutputOptions,
     ProblemOptions,
+    Ranking,
     ReportOptions,
     SequencesOptions,
     StrandOptions,
@@ -125,7 +126,9 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
     RULES: ClassVar[tuple[Rule, ...]] = (
         *SimilarOptions.RULES,
         Rule(
-            lambda request: request.linkage == "average" and request.min_identity is None,
+            lambda request: (
+                request.linkage == "average" and request.thresholds.min_identity is None
+            ),
             "{linkage=average} is a mean of identities: give {min_identity=X}",
         ),
         Rule(
@@ -146,32 +149,32 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
         but=("ties",),  # which depend on which sequence is the query
         mode={"default": None, "help": "default: global; local with --max-evalue"},
     )
-    min_identity: Any = again(
+    thresholds: PairThresholds = again(
         ThresholdsOptions,
-        "min_identity",
-        help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
+        "thresholds",
+        min_identity={"help": "what pairs must attain to be similar enough, such as 0.97 or 97%%"},
+        coverage_of={"default": "aligned"},
     )
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
-    max_hits: int | None = again(
+    ranking: Ranking = again(
         HitsOptions,
-        "max_hits",
-        help="networks: only pairs that are among the best K of either sequence",
-        about="of `edges` only the best of each sequence, at most that number: those of highest "
-        "rank, then of highest score, then whose other sequence comes first by residues, then "
-        "by name",
-    )
-    rank: str | None = again(
-        HitsOptions,
-        "rank",
-        values=EDGE_RANKS,
-        help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
+        "ranking",
+        max_hits={
+            "help": "networks: only pairs that are among the best K of either sequence",
+            "about": "of `edges` only the best of each sequence, at most that number: those of "
+            "highest rank, then of highest score, then whose other sequence comes first by "
+            "residues, then by name",
+        },
+        rank={
+            "values": EDGE_RANKS,
+            "help": f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
+        },
     )
 
     @property
     def uses_identity(self) -> bool:
         """Whether anything depends on the identity of pairs."""
         by_identity = self.representative == REPRESENTATIVES[1] or self.edges
-        return self.min_identity is not None or by_identity
+        return self.thresholds.min_identity is not None or by_identity
 
 
 class ClusterArguments(SimilarArguments, HitsArguments, total=False):
@@ -184,7 +187,7 @@ class ClusterArguments(SimilarArguments, HitsArguments, total=False):
 
 EDGES_IN_PYTHON = (
     Rule(
-        lambda request: request.max_hits is not None and not request.edges,
+        lambda request: request.ranking and not request.edges,
         "{max_hits} chooses among the edges: keep them, with edges=True",
     ),
     Rule(
@@ -227,11 +230,10 @@ class ClusterOptions(
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        RANK_NEEDS_HITS,
         *ClusterRequest.RULES,
         NEEDS_LOCAL,
         Rule(
-            lambda request: request.max_hits is not None and request.format in CLUSTER_SUFFIXES,
+            lambda request: request.ranking and request.format in CLUSTER_SUFFIXES,
             f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",
         ),
         Rule(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -214,7 +213,7 @@ class ClusterWork:
         """Cluster by average linkage, by the distances of all pairs, as fractions."""
         count = len(self.sequences)
         held_bytes = self._held_bytes(_AVERAGE_PAIR_BYTES)
-        all_pairs = replace(self.thresholds, min_identity=Fraction(0))
+        all_pairs = replace(self.thresholds, min_identity=None)
         apart, columns = np.ones((2, number_of_pairs(count)), np.int32)
         starts = np.array([first_place(row, count) for row in range(count)])
         for alignments in self._passing(all_pairs, self.resources, held_bytes=held_bytes):
@@ -225,7 +224,7 @@ class ClusterWork:
             if kept is not None:
                 passing = alignments.take(self.thresholds.passing(alignments))
                 kept.append(passing.without(cigar=True))
-        return average_clusters(apart, columns, count, 1 - self.thresholds.min_identity)
+        return average_clusters(apart, columns, count, 1 - self.thresholds.least_identity)
 
     def _held_bytes(self, pair_bytes: int) -> int:
         """Return what is held of all pairs while they are aligned."""

@@ -221,7 +221,7 @@ class GreedyClustering:
 def may_be_greedy(sequences: SequenceSet, thresholds: PairThresholds, resources: Resources) -> bool:
     """Whether it may take less time to look at representatives alone than at all pairs."""
     return (
-        (thresholds.min_identity >= LEAST_IDENTITY or thresholds.is_of_shorter)
+        (thresholds.least_identity >= LEAST_IDENTITY or thresholds.is_of_shorter)
         and len(sequences) >= LEAST_SEQUENCES
         and resources.kernel in (None, AUTO)
         and is_for_cores(resources.device, sequences, None)

@@ -173,8 +173,9 @@ class Summary:
             yield "reach the thresholds"
         if self._asked.min_score is not None:
             yield f"score at least {self._asked.min_score}"
-        if self._asked.max_evalue is not None:
-            yield f"have an E-value of at most {self._asked.max_evalue:g}"
+        most = self._asked.evalues.max_evalue
+        if most is not None:
+            yield f"have an E-value of at most {most:g}"
 
 
 def describe_steps(steps: Steps | None, pairs: int) -> str:

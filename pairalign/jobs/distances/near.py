@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
 from pairalign.engines.cpu.tcrdist import TcrDistances
@@ -64,7 +64,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             "find": find_on(resources.device, resources.used_threads),
             "threads": resources.used_threads,
             "progress": advance,
-            "thresholds": make_pair_thresholds(max_length_ratio=request.max_length_ratio),
+            "thresholds": PairThresholds(max_length_ratio=request.max_length_ratio),
             "memory_bytes": resources.memory_bytes,
         }
         if measure == "tcrdist":

@@ -162,7 +162,7 @@ def _draw_pairs(job: AlignmentJob, count: int) -> PairList:
 
 def _scoring_seconds(plan: AlignmentPlan, listed: PairList) -> float:
     """Align some pairs as far as ranking needs it."""
-    detail = Detail.STATS if plan.request.rank == "identity" else Detail.SCORE
+    detail = Detail.STATS if plan.request.ranking.rank == "identity" else Detail.SCORE
     job = _job_of(plan, listed, min(detail, plan.run.detail))
     with job.open() as results:
         started = time.perf_counter()

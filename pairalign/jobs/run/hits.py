@@ -16,8 +16,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +85,7 @@ class HitsJob(AlignmentJob):
         Hits that are to come once each do not fit the memory; or see `AlignmentJob`.
     """
 
-    ranking: Ranking = field(default_factory=Ranking)
+    ranking: Ranking = field(default_factory=partial(Ranking, max_hits=1))
     significance: Significance | None = None
     once: bool = False
 
@@ -94,7 +93,7 @@ class HitsJob(AlignmentJob):
         self._first, self._stop = 0, len(self.queries)
         super().__post_init__()
         others = len(self.problem.others) - self._one_set
-        self.ranking = Ranking(min(self.ranking.most, others), self.ranking.by)
+        self.ranking = replace(self.ranking, max_hits=min(self.ranking.most, others))
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         self._block = self._scored = 0
@@ -299,7 +298,7 @@ class HitsJob(AlignmentJob):
         changes: dict[str, Any] = {"procedure": PlainProcedure(), "resources": silent}
         if self._covers_one_way:  # looked at in `_passing`
             detail = max(detail, request.detail(self.scoring.mode))
-            changes["pair_thresholds"] = replace(request, min_coverage=Fraction(0))
+            changes["pair_thresholds"] = replace(request, min_coverage=None)
         return {**changes, "want": replace(self.want, detail=detail)}
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, ORIENTS, STRANDS
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
@@ -34,7 +34,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
 from pairalign.requests.resources import Resources
-from pairalign.requests.similar import StatisticsOptions
+from pairalign.requests.similar import EvalueRules
 
 if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter, Significance
@@ -155,16 +155,17 @@ def plan_alignment(
     _check_mask(problem, request.mask)
     statistics = find_statistics(request, problem, run)
     kept = None
-    if request.max_evalue is not None:
+    evalues = request.evalues
+    if evalues.max_evalue is not None:
         from pairalign.statistics.significance import EvalueFilter
 
         assert statistics.significance is not None
         either_way = request.shows_both_ways(problem.is_one_set)
-        kept = EvalueFilter(statistics.significance, request.max_evalue, either_way)
+        kept = EvalueFilter(statistics.significance, evalues.max_evalue, either_way)
         want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
-    if request.ranking is not None:
+    if request.ranking:
         from pairalign.jobs.run.hits import HitsJob
 
         if problem.is_one_set:
@@ -261,13 +262,13 @@ def _by_accuracy(device: str, problem: Problem) -> AccuracyProcedure:
 
 
 def evalue_filter_of(
-    options: StatisticsOptions, problem: Problem, strand: str, resources: Resources
+    evalues: EvalueRules, problem: Problem, strand: str, resources: Resources
 ) -> EvalueFilter | None:
     """Return what keeps pairs with an E-value that is small enough, either way round.
 
     Parameters
     ----------
-    options : StatisticsOptions
+    evalues : EvalueRules
         Without a largest E-value nothing is returned.
     strand : {"plus", "both"}
 
@@ -276,15 +277,14 @@ def evalue_filter_of(
     ScoringError
         The mode is not local, or there are no E-values.
     """
-    if options.max_evalue is None:
+    if evalues.max_evalue is None:
         return None
-    values = {option.name: getattr(options, option.name) for option in fields(StatisticsOptions)}
-    request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **values})
+    request = AlignRequest(evalues=evalues, strand=strand)
     from pairalign.statistics.significance import EvalueFilter
 
     significance = find_statistics(request, problem, RunRequest(resources=resources)).significance
     assert significance is not None
-    return EvalueFilter(significance, options.max_evalue, either_way=True)
+    return EvalueFilter(significance, evalues.max_evalue, either_way=True)
 
 
 def find_statistics(
@@ -326,7 +326,7 @@ def find_statistics(
             if are_needed:
                 raise
             reason = str(error)
-    if request.by_composition and (gumbel or find_gumbel(scoring)) is not None:
+    if request.evalues.by_composition and (gumbel or find_gumbel(scoring)) is not None:
         from pairalign.statistics.usual import pair_composition
 
         try:
@@ -338,7 +338,7 @@ def find_statistics(
     mask = request.mask if request.is_masked else MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
     significance = find_significance(
-        scoring, *sets, request.searched, gumbel, composition, mask, strands
+        scoring, *sets, request.evalues.searched, gumbel, composition, mask, strands
     )
     if significance is not None:
         significance = replace(significance, scored_mask=request.scored_mask)

@@ -14,6 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
+from pairalign.base.declaration import changed
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
@@ -390,10 +391,9 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
     The database of E-values is both, as before they were split.
     """
     options = request
-    if options.db_size is None and options.max_evalue is not None:
-        options = replace(
-            options, db_size=sum(sequences.total_residues for sequences in problem.sets)
-        )
+    if options.evalues.db_size is None and options.evalues.max_evalue is not None:
+        residues = sum(sequences.total_residues for sequences in problem.sets)
+        options = changed(options, db_size=residues)
     evalues = evalues_of(options, problem, resources)
     across = _find_reaching(problem, request, resources, evalues)
     ends = zip(SETS, (across.query, across.target), problem.sets, strict=True)
@@ -413,7 +413,7 @@ def _find_reaching(
     return find_pairs(
         problem,
         request.thresholds,
-        request.thresholds.min_identity,
+        request.thresholds.least_identity,
         resources,
         keep=keep,
         strand=request.strand,
@@ -438,7 +438,7 @@ def _find_under(
     failures = find_pairs(
         problem,
         thresholds,
-        thresholds.min_identity,
+        thresholds.least_identity,
         resources,
         pair_list=pairs,
         keep=_fails(thresholds, evalues),

@@ -140,7 +140,7 @@ def _look_at(
     pairs = find_pairs(
         interacting_set.problem,
         request.thresholds,
-        request.thresholds.min_identity,
+        request.thresholds.least_identity,
         resources,
         keep=is_across,
         strand=request.strand,

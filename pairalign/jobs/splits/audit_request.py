@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
 from pairalign.base.option_kinds import PATH
@@ -103,10 +104,12 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairs
         ),
     )
 
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
+    thresholds: PairThresholds = again(
+        FoldsSimilarOptions,
+        "thresholds",
+        min_identity={
+            "help": "what no pair of two groups reaches, and members do, such as 0.97 or 97%%"
+        },
     )
 
     @property

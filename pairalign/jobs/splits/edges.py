@@ -96,7 +96,7 @@ def evalues_of(
     if problem.scoring.alphabet.name == "dna":
         check(request, (OF_PROTEINS,))
     try:
-        return evalue_filter_of(request, problem, request.strand, resources)
+        return evalue_filter_of(request.evalues, problem, request.strand, resources)
     except ScoringError as error:
         if not request.is_usual:
             raise
@@ -136,7 +136,9 @@ def find_pairs(
     -----
     Memory: 17 bytes a pair that is kept.
     """
-    pair_thresholds = replace(thresholds, min_identity=min(from_identity, thresholds.min_identity))
+    pair_thresholds = replace(
+        thresholds, min_identity=min(from_identity, thresholds.least_identity)
+    )
     if everything:
         pair_thresholds = PairThresholds()
     kept = None if everything else evalues

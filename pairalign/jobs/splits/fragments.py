@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds, of_shorter
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.jobs.splits.edges import find_pairs
 from pairalign.requests.resources import Resources
@@ -20,7 +20,7 @@ NEARLY_IDENTICAL = Fraction(9, 10)
 
 def fragment_identity(thresholds: PairThresholds) -> Fraction:
     """Return from which identity pairs are counted: at least that of the promise."""
-    return max(NEARLY_IDENTICAL, thresholds.min_identity)
+    return max(NEARLY_IDENTICAL, thresholds.least_identity)
 
 
 def count_fragments(
@@ -51,7 +51,7 @@ def count_fragments(
         return kept
 
     scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)
-    thresholds = of_shorter(least)
+    thresholds = PairThresholds(least, "shorter")
     whole = replace(problem, scoring=scoring)
     quiet = replace(resources, progress=False)
     return len(find_pairs(whole, thresholds, least, quiet, keep=is_across, strand=strand))

@@ -119,7 +119,7 @@ def make_split(
     split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
-        max_evalue=request.max_evalue,
+        max_evalue=request.evalues.max_evalue,
         fold_names=tuple(shares),
         folds=numbered_folds[of_each],
         labels=known.labels,

@@ -224,7 +224,7 @@ class _Plan:
         problem, request = interacting_set.problem, interacting_set.request
         evalues = evalues_of(request, problem, resources)
         thresholds = request.thresholds
-        least = thresholds.min_identity
+        least = thresholds.least_identity
         pairs = find_pairs(
             problem, thresholds, least, resources, strand=request.strand, evalues=evalues
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
 from pairalign.base.option_kinds import PATH, POSITIVE, SEED, SHARE
@@ -146,10 +147,10 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsO
         ),
     )
 
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="what no pair across folds reaches, such as 0.97 or 97%%",
+    thresholds: PairThresholds = again(
+        FoldsSimilarOptions,
+        "thresholds",
+        min_identity={"help": "what no pair across folds reaches, such as 0.97 or 97%%"},
     )
 
     @property
@@ -175,7 +176,7 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsO
     @property
     def nearest_identity(self) -> Fraction:
         """Least identity at which nearest sequences of other folds are looked for."""
-        least = self.thresholds.min_identity
+        least = self.thresholds.least_identity
         if self.nearest_from is None:
             return max(Fraction(0), least - _NEAREST_BELOW)
         return min(least, parse_share(self.nearest_from, "nearest_from"))

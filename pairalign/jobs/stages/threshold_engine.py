@@ -75,7 +75,7 @@ class Requirement:
     def may_have_seeds(self) -> bool:
         """Whether an index may take less time than looking at all pairs."""
         pairs = len(self.problem.queries) * len(self.problem.others)
-        is_worth_it = self.thresholds.min_identity >= LEAST_IDENTITY
+        is_worth_it = self.thresholds.least_identity >= LEAST_IDENTITY
         return is_worth_it and not self.both_strands and pairs >= LEAST_SEQUENCES**2
 
     @property

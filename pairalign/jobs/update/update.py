@@ -283,14 +283,14 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     """
     request = plan.request
     shown = table.shows_statistics or table.writer_type.shows_statistics
-    shown = shown or request.max_evalue is not None or request.ranks_by_statistics
+    shown = shown or request.evalues.max_evalue is not None or request.ranks_by_statistics
     if not shown or plan.significance is None or old.significance is None:
         return
     statistics = [
         {
             key: value
             for key, value in statistics_by_name(significance, plan.job.scoring).items()
-            if request.searched.cells is None or not key.startswith("database")
+            if request.evalues.searched.cells is None or not key.startswith("database")
         }
         for significance in (old.significance, plan.significance)
     ]
