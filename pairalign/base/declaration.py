@@ -17,7 +17,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from inspect import get_annotations
@@ -240,17 +240,9 @@ def again(kind: type, name: str, **known: Any) -> Any:
     if _GROUP in metadata:
         base: Group = metadata[_GROUP]
         return group(base.kind, base.title, but=base.but, **{**base.instead, **known})
-    before = _declared(kind, name)
-    declared = replace(before, **known)
-    if declared.is_several:
-        return field(default_factory=tuple, metadata={_META: declared})
-    return field(default=declared.default, metadata={_META: declared})
-
-
-def _declared(kind: type, name: str) -> Option:
-    attribute: Field[Any] = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
-    declared: Option = attribute.metadata[_META]
-    return declared
+    declared: Option = replace(metadata[_META], **known)
+    usual = {"default_factory": tuple} if declared.is_several else {"default": declared.default}
+    return field(**usual, metadata={_META: declared})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

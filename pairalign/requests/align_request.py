@@ -20,7 +20,6 @@ from pairalign.base.choices import (
     RANKS,
     RANKS_OF_STATISTICS,
     STRANDS,
-    WEIGHTS,
     WEIGHTS_OF_STATISTICS,
 )
 from pairalign.base.declaration import (
@@ -29,6 +28,7 @@ from pairalign.base.declaration import (
     changed,
     choice,
     flag,
+    group,
     option,
     place,
     request,
@@ -59,9 +59,9 @@ from pairalign.requests.shared import (
     ScoringOptions,
     SequencesOptions,
     ShardOptions,
+    ShownRules,
     StrandArguments,
     StrandOptions,
-    TagsOptions,
     ThresholdArguments,
     ThresholdsOptions,
     describe_thresholds,
@@ -85,19 +85,6 @@ class TwoSetsOptions(SequencesOptions):
 
 
 _TIES = "ties"
-
-
-@request
-class TableOptions(CommandOptions):
-    """What tables of alignments show."""
-
-    columns: str | None = option(
-        help="columns of tables such as tsv, by our names, BLAST's or MMseqs2's: "
-        "query,target,evalue,qseq",
-        metavar="NAME,NAME...",
-        surface="command",
-        elsewhere=("--userfields", "--format-output"),
-    )
 
 
 @request
@@ -179,22 +166,10 @@ class PairsOptions(CommandOptions):
 
 
 @request
-class ScoreOnlyOptions(CommandOptions):
-    """How much is computed of each pair."""
+class ShownOptions(CommandOptions):
+    """What files show of pairs."""
 
-    score_only: bool = flag("scores without alignments", decides=False, surface="command")
-
-
-@request
-class WeightOptions(CommandOptions):
-    """What the edges of a network weigh."""
-
-    weight: str = choice(
-        WEIGHTS,
-        "abc, gexf and npz: the weight of an edge (%(default)s); mcxload takes the negative "
-        "logarithm of evalue with --stream-neg-log10",
-        surface="command",
-    )
+    shown: ShownRules = group(ShownRules)
 
 
 class PairArguments(
@@ -256,7 +231,7 @@ def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
 
 def _has_no_ties(name: str, is_given: Callable[[Any], bool]) -> Rule:
     return Rule(
-        lambda request: is_given(request) and _TIES in names_in(request.columns),
+        lambda request: is_given(request) and _TIES in names_in(request.shown.columns),
         f"column '{_TIES}' counts alignments with the highest score: leave {name} out",
     )
 
@@ -423,11 +398,8 @@ def _needs_all_hits(name: str) -> Rule:
 class AlignOptions(
     TwoSetsOptions,
     OutputOptions,
-    TableOptions,
-    TagsOptions,
     AlignRequest,
-    ScoreOnlyOptions,
-    WeightOptions,
+    ShownOptions,
     ReportOptions,
     ProblemOptions,
     ShardOptions,
@@ -460,8 +432,7 @@ class AlignOptions(
         one: RESULTS
         for one in (
             *(StrandOptions, KindOfAlignment, ThresholdsOptions, StatisticsOptions, MaskOptions),
-            *(SuboptimalOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
-            *(WeightOptions, ReportOptions),
+            *(SuboptimalOptions, HitsOptions, PairsOptions, ReportOptions),
         )
     } | {DryRunOptions: RESOURCES}
 
@@ -478,7 +449,9 @@ class AlignOptions(
         ),
         *(_needs_all_hits(name) for name in ("shard", "dask")),
         Rule(
-            lambda request: request.weight in WEIGHTS_OF_STATISTICS and not _is_local(request),
+            lambda request: (
+                request.shown.weight in WEIGHTS_OF_STATISTICS and not _is_local(request)
+            ),
             "{weight=.} needs {mode=local}, not {.mode}",
         ),
         Rule(
@@ -488,7 +461,7 @@ class AlignOptions(
         _has_no_ties("{hsps}", lambda request: request.hsps > 1),
         _has_no_ties("{objective=mea}", lambda request: request.is_by_accuracy),
         Rule(
-            lambda request: request.hsps > 1 and "tp" in names_in(request.paf_tags),
+            lambda request: request.hsps > 1 and "tp" in names_in(request.shown.paf_tags),
             "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",
         ),
         *IN_SHARDS_OR_WITH_A_REPORT,

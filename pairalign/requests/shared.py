@@ -14,6 +14,7 @@ from pairalign.base.choices import (
     MASKS,
     RANKS,
     STRANDS,
+    WEIGHTS,
 )
 from pairalign.base.declaration import (
     Request,
@@ -315,9 +316,16 @@ MASK_SCORES_NEED_A_MASK = Rule(
 
 
 @request
-class TagsOptions(CommandOptions):
-    """What lines of PAF and SAM have besides."""
+class ShownRules(Request):
+    """What files show of pairs besides what their format has."""
 
+    columns: str | None = option(
+        help="columns of tables such as tsv, by our names, BLAST's or MMseqs2's: "
+        "query,target,evalue,qseq",
+        metavar="NAME,NAME...",
+        surface="command",
+        elsewhere=("--userfields", "--format-output"),
+    )
     paf_tags: str | None = option(
         help="PAF: tp (primary), cs (minimap2's traceback), pp",
         metavar="TAG,...",
@@ -330,6 +338,16 @@ class TagsOptions(CommandOptions):
     )
     plain_cigar: bool = flag(
         "PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
+        surface="command",
+    )
+    score_only: bool = flag(
+        "scores without alignments", group=RESULTS, decides=False, surface="command"
+    )
+    weight: str = choice(
+        WEIGHTS,
+        "abc, gexf and npz: the weight of an edge (%(default)s); mcxload takes the negative "
+        "logarithm of evalue with --stream-neg-log10",
+        group=RESULTS,
         surface="command",
     )
 

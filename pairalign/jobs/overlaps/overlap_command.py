@@ -84,7 +84,7 @@ def run_overlap(request: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
     request = with_output(request, OVERLAP_FORMATS)
     writer_type = find_format(request.output, request.format, OVERLAP_FORMATS)
-    shown = Shown(both_ways=request.dual, tags=tags_of(request), strands=True)
+    shown = Shown(both_ways=request.dual, tags=tags_of(request.shown), strands=True)
     check_shown(
         writer_type, Detail.STATS if request.no_cigar else Detail.CIGAR, shown, overlaps=True
     )

@@ -22,8 +22,9 @@ from pairalign.requests.shared import (
     ResumeOptions,
     SequencesOptions,
     ShardOptions,
-    TagsOptions,
+    ShownRules,
     format_option,
+    names_in,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 
@@ -51,6 +52,7 @@ class LinesOptions(CommandOptions):
 
     dual: bool = flag("PAF with each pair both ways, as racon -f wants it")
     no_cigar: bool = flag("PAF without CIGARs, and GFA with each overlap as one nM")
+    shown: ShownRules = group(ShownRules, but=("columns", "score_only", "weight"))
 
 
 @request
@@ -268,7 +270,6 @@ class OverlapOptions(
     SequencesOptions,
     OutputOptions,
     LinesOptions,
-    TagsOptions,
     OverlapRequest,
     ReportOptions,
     GraphOptions,
@@ -316,6 +317,12 @@ class OverlapOptions(
         Rule(
             lambda request: request.cuts_to_fastq and "-" in (request.input, *request.reading.also),
             "{trimmed} reads qualities again: write FASTA, or name the reads",
+        ),
+        Rule(
+            lambda request: (
+                "pp" in names_in(request.shown.paf_tags) + names_in(request.shown.sam_tags)
+            ),
+            "{paf_tags}, {sam_tags}: pp is for align, which computes posteriors",
         ),
     )
 

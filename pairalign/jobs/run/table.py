@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
@@ -19,7 +19,7 @@ from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.requests.resources import Resources
-from pairalign.requests.shared import names_in
+from pairalign.requests.shared import ShownRules, names_in
 
 if TYPE_CHECKING:
     from pairalign.engines.pair_posteriors import ColumnConfidence
@@ -78,16 +78,17 @@ def table_of(request: AlignOptions) -> Table:
     assert request.output is not None
     writer_type = find_format(request.output, request.format)
     check(replace(request, format=writer_type.name, pairs_once=writer_type.pairs_once))
-    _check_weight(request, writer_type)
-    fields = () if request.columns is None else parse_fields(request.columns)
+    _check_weight(request.shown, writer_type)
+    columns = request.shown.columns
+    fields = () if columns is None else parse_fields(columns)
     fields = _shown_fields(request, writer_type, fields)
-    detail = _detail(request, writer_type, fields)
-    tags = _shown_tags(request, writer_type, tags_of(request), detail)
+    detail = _detail(request.shown, writer_type, fields)
+    tags = _shown_tags(request, writer_type, tags_of(request.shown), detail)
     shown = Shown(
         fields=fields,
         both_ways=request.both_ways,
         tags=tags,
-        weight=request.weight,
+        weight=request.shown.weight,
         strands=request.strand != STRANDS[0],
     )
     check_shown(writer_type, detail, shown)
@@ -102,9 +103,9 @@ def _are_in_report(request: AlignOptions) -> bool:
     return request.report is not None and request.scoring.mode == "local"
 
 
-def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
+def _check_weight(shown: ShownRules, writer: type[Writer]) -> None:
     """Refuse ``--weight`` where edges have none; FormatError."""
-    if options.weight == WEIGHTS[0]:
+    if shown.weight == WEIGHTS[0]:
         return
     if not writer.weighted:
         fitting = ", ".join(name for name, kind in FORMATS.items() if kind.weighted)
@@ -114,9 +115,9 @@ def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
         )
 
 
-def _detail(options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:
+def _detail(shown: ShownRules, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:
     """How much must be computed: of chosen columns, no more than they show."""
-    if options.score_only:
+    if shown.score_only:
         return Detail.SCORE
     if writer.name in NETWORK_FORMATS:
         return Detail.STATS
@@ -128,7 +129,12 @@ def _shown_fields(
     options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]
 ) -> tuple[Field, ...]:
     """Return the columns of a table; where none are chosen, confidence is one if it is known."""
-    if fields or not writer.adds_confidence or options.score_only or not options.is_by_accuracy:
+    if (
+        fields
+        or not writer.adds_confidence
+        or options.shown.score_only
+        or not options.is_by_accuracy
+    ):
         return fields
     return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
 
@@ -190,30 +196,22 @@ def confidence_of(
     return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)
 
 
-def tags_of(options: Any) -> frozenset[str]:
-    """Return what is asked for.
-
-    Parameters
-    ----------
-    options : TagsOptions
-        Those of a command that has them.
+def tags_of(shown: ShownRules) -> frozenset[str]:
+    """Return what lines have besides.
 
     Raises
     ------
     FormatError
         There is no such tag.
     """
-    tags: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
+    tags: list[str] = [PLAIN_CIGAR] if shown.plain_cigar else []
     for option, text, choices in (
-        (spelled("paf_tags"), options.paf_tags, PAF_TAGS),
-        (spelled("sam_tags"), options.sam_tags, SAM_TAGS),
+        (spelled("paf_tags"), shown.paf_tags, PAF_TAGS),
+        (spelled("sam_tags"), shown.sam_tags, SAM_TAGS),
     ):
         names = names_in(text)
         for name in names:
             if name not in choices:
                 raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(choices)}")
         tags += names
-    if "pp" in tags and not isinstance(options, AlignOptions):
-        named = f"{spelled('paf_tags')}, {spelled('sam_tags')}"
-        raise FormatError(f"{named}: pp is for align, which computes posteriors")
     return frozenset(tags)
