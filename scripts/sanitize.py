@@ -122,11 +122,7 @@ def build_library(sanitizer: Sanitizer, sets: str) -> None:
     subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
         cwd=sanitizer.folder,
-        env={
-            **os.environ,
-            "PAIRALIGN_SANITIZE": sanitizer.name,
-            "PAIRALIGN_BUILD_SETS": sets,
-        },
+        env={**os.environ, "PAIRALIGN_SANITIZE": sanitizer.name, "PAIRALIGN_BUILD_SETS": sets},
         check=True,
     )
 

@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:  # the names of kernels are looked up without all that
     import numpy as np
     import numpy.typing as npt
 
     from pairalign.alignments.alignments import Alignments
+    from pairalign.alignments.problem import Problem
     from pairalign.engines.cpu.cpu_pair_filter import PairFilter
     from pairalign.pairs.want import Want
     from pairalign.pairs.windows import Window
     from pairalign.reads.reaching_pairs import ReachingPairs
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
+
+
+@dataclass(frozen=True)
+class EngineRequest:
+    """What engines are opened for, and what they may use.
+
+    Attributes
+    ----------
+    threads : int
+        Of the CPU engine, which also takes pairs that a device has no room for.
+    memory_bytes : int
+        What that engine may use; a quarter of it is pinned for results of devices at most.
+    device_bytes : int or None
+        Memory to use on each device; None: nearly all that is free.
+    kernel : str or None
+        A kernel of `pairalign.engines.kernels.KERNELS` instead of ``"auto"``, the best that can.
+    detail : Detail
+        The most that windows will be asked for; some kernels compute scores only.
+    per_device : int or None
+        Engines that share a device; None: as many as keep it busy if they do nothing else.
+    """
+
+    problem: Problem
+    threads: int = 1
+    memory_bytes: int = 1 << 30
+    device_bytes: int | None = None
+    kernel: str | None = None
+    detail: Detail = Detail.CIGAR
+    per_device: int | None = None
+
+    @property
+    def cells(self) -> int:
+        """Cells of all pairs' matrices, about."""
+        rows, targets = self.problem.queries.total_residues, self.problem.targets
+        return rows * rows // 2 if targets is None else rows * targets.total_residues
 
 
 class OnDevice(Protocol):

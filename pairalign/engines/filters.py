@@ -18,8 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import DeviceError
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.bitwise_scoring import why_not
 from pairalign.engines.device.specification import parse_indices
 from pairalign.pairs.want import Detail, Want
@@ -114,16 +115,14 @@ def open_filters(
     from pairalign.engines.cuda.cuda_engine import open_cuda_engines
     from pairalign.engines.cuda.cuda_selection import choose_devices
 
-    engines = open_cuda_engines(
-        choose_devices(indices),
-        queries,
-        targets,
-        scoring,
-        memory_bytes=memory_bytes,
-        per_device=1,
-        family="bitwise",
-        detail=Detail.SCORE,
+    request = EngineRequest(
+        Problem(queries, targets, scoring),
         threads=threads,
-        host_memory_bytes=memory_bytes,
+        memory_bytes=memory_bytes,
+        device_bytes=memory_bytes,
+        kernel="bitwise",
+        detail=Detail.SCORE,
+        per_device=1,
     )
+    engines = open_cuda_engines(choose_devices(indices), request)
     return [ScoreFilter(engine) for engine in engines]

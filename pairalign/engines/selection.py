@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.base.spelling import spelled
+from pairalign.engines import EngineRequest
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
-from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:
     from pairalign.engines import Engine
-    from pairalign.scoring.scoring import Scoring
-    from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -62,19 +60,7 @@ def list_devices() -> list[DeviceInfo]:
     return [DeviceInfo(*line) for line in lines]
 
 
-def open_engines(
-    device: str,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-    *,
-    threads: int,
-    memory_bytes: int,
-    gpu_memory_bytes: int | None = None,
-    kernel: str | None = None,
-    detail: Detail = Detail.CIGAR,
-    per_gpu: int | None = None,
-) -> Sequence[Engine]:
+def open_engines(device: str, request: EngineRequest) -> Sequence[Engine]:
     """Open the engines of a device specification.
 
     Parameters
@@ -85,21 +71,8 @@ def open_engines(
         else the CPU, with a line in the log that says why if there is an NVIDIA GPU;
         ``"opencl"`` for OpenCL GPUs, or a CPU where there is none, ``"opencl:0,1"`` for some
         devices: never part of ``"auto"``.
-    queries, targets : SequenceSet
-        `targets` is None for every pair of `queries`.
-    threads : int
-        Threads of the CPU engine, which also takes pairs that a GPU has no room for.
-    memory_bytes : int
-        What the engines may use on the host, as an OpenCL device.
-    gpu_memory_bytes : int, optional
-        And on each CUDA GPU; default: nine tenths of what is free there.
-    kernel : str, optional
-        A kernel of `pairalign.engines.kernels.KERNELS` instead of ``"auto"``, the best that can;
-        one of a GPU never falls back to the CPU.
-    detail : Detail
-        The most that windows will be asked for; some kernels compute scores only.
-    per_gpu : int, optional
-        Engines that share a CUDA GPU; default: as many as keep it busy if they do nothing else.
+    request : EngineRequest
+        A kernel of a GPU never falls back to the CPU.
 
     Raises
     ------
@@ -109,98 +82,56 @@ def open_engines(
         If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
         aligns what needs a kernel that cannot be had.
     """
-    request = _Request(
-        queries, targets, scoring, threads, memory_bytes, gpu_memory_bytes, detail, per_gpu
-    )
     framework = _framework_of(device)
-    chosen = check_kernel(kernel, framework, scoring, detail)
+    chosen = check_kernel(request.kernel, framework, request.problem.scoring, request.detail)
     if framework is None and chosen is not None and chosen.framework == "cuda":
         chosen = _where_it_runs(chosen)
-    name = None if chosen is None else chosen.name
+    request = replace(request, kernel=None if chosen is None else chosen.name)
     opencl = parse_indices(device, "opencl")
     if opencl is not None:
-        return request.open_opencl(opencl, name)
+        from pairalign.engines.opencl.opencl_selection import open_chosen_opencl
+
+        return open_chosen_opencl(opencl, request)
     indices = parse_indices(device, "cuda")
     if indices is not None or (chosen is not None and chosen.framework == "cuda"):
-        return request.open_gpus(indices, name)
+        return _open_gpus(indices, request)
     if device == "auto" and chosen is None:
         engines = _open_gpus_if_worth_it(request)
         if engines:
             return engines
-    return [request.open_cpu(name)]
+    return [_open_cpu(request)]
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What engines are opened with: parameters of `open_engines`."""
+def _open_gpus(
+    indices: tuple[int, ...] | None, request: EngineRequest, *, falls_back: bool = False
+) -> Sequence[Engine]:
+    """Open engines on some GPUs; on as many as pay of all (empty) or of usable ones (None)."""
+    from pairalign.engines.cuda.cuda_selection import open_chosen
 
-    queries: SequenceSet
-    targets: SequenceSet | None
-    scoring: Scoring
-    threads: int
-    memory_bytes: int
-    gpu_memory_bytes: int | None
-    detail: Detail
-    per_gpu: int | None
-
-    def open_gpus(
-        self, indices: tuple[int, ...] | None, kernel: str | None, *, falls_back: bool = False
-    ) -> Sequence[Engine]:
-        """Open engines on some GPUs; on as many as pay of all (empty) or of usable ones (None)."""
-        from pairalign.engines.cuda.cuda_selection import open_chosen
-
-        return open_chosen(
-            indices,
-            self.queries,
-            self.targets,
-            self.scoring,
-            threads=self.threads,
-            memory_bytes=self.gpu_memory_bytes,
-            host_memory_bytes=self.memory_bytes,
-            kernel=kernel,
-            detail=self.detail,
-            falls_back=falls_back,
-            per_device=self.per_gpu,
-            most_devices=1 + _cells(self.queries, self.targets) // _WORTH_A_SUBOPTIMAL_GPU,
-        )
-
-    def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:
-        from pairalign.engines.opencl.opencl_selection import open_chosen_opencl
-
-        return open_chosen_opencl(
-            indices,
-            self.queries,
-            self.targets,
-            self.scoring,
-            threads=self.threads,
-            memory_bytes=self.memory_bytes,
-            kernel=kernel,
-            detail=self.detail,
-        )
-
-    def open_cpu(self, kernel: str | None) -> Engine:
-        sets = self.queries, self.targets, self.scoring
-        if kernel == "bitwise":
-            from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
-
-            return CpuBitwise(*sets, threads=self.threads)
-        from pairalign.engines.cpu.cpu_engine import CpuEngine
-        from pairalign.engines.cpu.pruning import Pruning
-
-        uses = {"pruned": "always", "lanes": "never"}
-        return CpuEngine(
-            *sets,
-            threads=self.threads,
-            memory_bytes=self.memory_bytes,
-            pruning=Pruning("auto" if kernel is None else uses[kernel]),
-        )
+    most_devices = 1 + request.cells // _WORTH_A_SUBOPTIMAL_GPU
+    return open_chosen(indices, request, most_devices, falls_back=falls_back)
 
 
-def _open_gpus_if_worth_it(request: _Request) -> Sequence[Engine]:
+def _open_cpu(request: EngineRequest) -> Engine:
+    problem, threads = request.problem, request.threads
+    sets = problem.queries, problem.targets, problem.scoring
+    if request.kernel == "bitwise":
+        from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
+
+        return CpuBitwise(*sets, threads=threads)
+    from pairalign.engines.cpu.cpu_engine import CpuEngine
+    from pairalign.engines.cpu.pruning import Pruning
+
+    uses = {None: "auto", "pruned": "always", "lanes": "never"}
+    pruning = Pruning(uses[request.kernel])
+    return CpuEngine(*sets, threads=threads, memory_bytes=request.memory_bytes, pruning=pruning)
+
+
+def _open_gpus_if_worth_it(request: EngineRequest) -> Sequence[Engine]:
     """Open engines on all GPUs that can be used; none where the CPU will do, which is logged."""
     try:
-        if _is_worth_a_gpu(request.queries, request.targets):
-            return request.open_gpus(None, None, falls_back=True)
+        if _is_worth_a_gpu(request.cells):
+            return _open_gpus(None, request, falls_back=True)
     except (DeviceError, KernelBuildError) as error:
         from pairalign.engines.cuda.cuda_devices import has_nvidia_gpu
 
@@ -209,13 +140,8 @@ def _open_gpus_if_worth_it(request: _Request) -> Sequence[Engine]:
     return []
 
 
-def is_for_cores(device: str, queries: SequenceSet, targets: SequenceSet | None) -> bool:
-    """Whether `open_engines` would open the CPU engine alone, of any kernel.
-
-    Parameters
-    ----------
-    device, queries, targets
-        As for `open_engines`.
+def is_for_cores(device: str, cells: int) -> bool:
+    """Whether `open_engines` would open the CPU engine alone, of any kernel, for so many cells.
 
     Raises
     ------
@@ -225,7 +151,7 @@ def is_for_cores(device: str, queries: SequenceSet, targets: SequenceSet | None)
     if _framework_of(device) is not None:
         return device == "cpu"
     try:
-        return not _is_worth_a_gpu(queries, targets)
+        return not _is_worth_a_gpu(cells)
     except (DeviceError, KernelBuildError):
         return True
 
@@ -266,8 +192,8 @@ def _framework_of(device: str) -> str | None:
     )
 
 
-def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
-    """Whether a set is worth the start of a GPU; if not, say so in the log.
+def _is_worth_a_gpu(cells: int) -> bool:
+    """Whether a set of so many cells is worth the start of a GPU; if not, say so in the log.
 
     Raises
     ------
@@ -277,16 +203,10 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
     from pairalign.engines.cuda.cuda_devices import find_devices
 
     find_devices()
-    if _cells(queries, targets) < _WORTH_A_GPU:
+    if cells < _WORTH_A_GPU:
         log.info("using the CPU, the set is small (%s for the GPU)", spelled("device", "cuda"))
         return False
     from pairalign.engines.cuda.cuda_selection import usable_devices
 
     usable_devices()
     return True
-
-
-def _cells(queries: SequenceSet, targets: SequenceSet | None) -> int:
-    """Cells of all pairs' matrices, about."""
-    rows = queries.total_residues
-    return rows * rows // 2 if targets is None else rows * targets.total_residues

@@ -18,7 +18,9 @@ import numpy as np
 
 from bench import report
 from bench.gpu_job import Job
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES
+from pairalign.engines import EngineRequest
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.cuda_devices import find_devices
@@ -148,7 +150,8 @@ def verify(options: argparse.Namespace, devices: Sequence[CudaDevice], path: Pat
     for mode in MODES:
         scoring = make_scoring(sequences.alphabet, mode=mode)
         cpu = CpuEngine(sequences, None, scoring, threads=os.cpu_count() or 1)
-        engines = open_cuda_engines(devices, sequences, None, scoring, family=options.family)
+        request = EngineRequest(Problem(sequences, None, scoring), kernel=options.family)
+        engines = open_cuda_engines(devices, request)
         windows = plan_windows(len(sequences), None, 100)
         try:
             for window, found in schedule.run(engines, windows, Want(), lambda w: w.pairs, 8):

@@ -6,6 +6,8 @@ import argparse
 import time
 from collections.abc import Sequence
 
+from pairalign.alignments.problem import Problem
+from pairalign.engines import EngineRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.cuda_engine import open_cuda_engines
 from pairalign.jobs.run import schedule
@@ -36,15 +38,9 @@ class Job:
             for slab in split_rows(window, self.lengths, self.lengths, 180, 2.0, SLAB_BYTES)
         ]
         self.gcells = sum(self.cost(window) for window in self.windows) / 1e9
-        self.engines = open_cuda_engines(
-            devices,
-            sequences,
-            None,
-            scoring,
-            per_device=per_device,
-            family=options.family,
-            host_memory_bytes=HOST_BYTES,
-        )
+        uses = {"per_device": per_device, "kernel": options.family, "memory_bytes": HOST_BYTES}
+        request = EngineRequest(Problem(sequences, None, scoring), **uses)
+        self.engines = open_cuda_engines(devices, request)
 
     def cost(self, window: Window) -> int:
         return count_cells(window, self.lengths, self.lengths)

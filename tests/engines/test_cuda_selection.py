@@ -18,7 +18,7 @@ from conftest import open_cpu
 from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
 
-from pairalign.engines import selection
+from pairalign.engines import EngineRequest, selection
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda import cuda_devices, cuda_selection
@@ -52,7 +52,8 @@ def two_devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 def open_engines(device: str) -> Any:
     (sequences,) = PROBLEM.sets()
-    return selection.open_engines(device, sequences, None, SCORING, threads=1, memory_bytes=1 << 30)
+    problem = Problem(sequences, None, SCORING)
+    return selection.open_engines(device, EngineRequest(problem, device_bytes=1 << 30))
 
 
 @pytest.mark.parametrize(
@@ -212,9 +213,10 @@ def test_a_kernel_by_name(two_devices: list[Any]) -> None:
     (sequences,) = PROBLEM.sets()
 
     def opened(device: str, kernel: str) -> Any:
-        return selection.open_engines(
-            device, sequences, None, SCORING, threads=1, memory_bytes=1 << 30, kernel=kernel
+        request = EngineRequest(
+            Problem(sequences, None, SCORING), device_bytes=1 << 30, kernel=kernel
         )
+        return selection.open_engines(device, request)
 
     engines = opened("auto", PairPerThread.name)  # the set is small, but a kernel is asked for
     try:

@@ -35,6 +35,8 @@ from strategies import (
     small_problems,
 )
 
+from pairalign.alignments.problem import Problem as Aligned
+from pairalign.engines import EngineRequest
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
@@ -208,7 +210,9 @@ def test_kernels_that_are_not_there_are_replaced_only_by_auto(
     expected = open_cpu(sets, problem.scoring)
     for falls_back in (True, False):
         (engine,) = open_cuda_engines(
-            [device], *sets, None, problem.scoring, per_device=1, falls_back=falls_back
+            [device],
+            EngineRequest(Aligned(*sets, None, problem.scoring), per_device=1),
+            falls_back=falls_back,
         )
         try:
             if not falls_back:
@@ -250,7 +254,9 @@ def test_several_engines_on_a_device(device: Any) -> None:
     problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
     sets = problem.sets()
     windows = list(windows_of(150, None, 32))
-    engines = open_cuda_engines([device], *sets, None, problem.scoring, per_device=3, family=PAPER)
+    engines = open_cuda_engines(
+        [device], EngineRequest(Aligned(*sets, None, problem.scoring), kernel=PAPER, per_device=3)
+    )
     expected = open_cpu(sets, problem.scoring)
     try:
         results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
@@ -265,7 +271,9 @@ def test_a_failing_worker_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     device = host_device()
     problem = Problem(proteins(150, 20), None, blosum_like("global"))
     windows = list(windows_of(150, None, 32))
-    engines = open_cuda_engines([device], *problem.sets(), None, problem.scoring, family=PAPER)
+    engines = open_cuda_engines(
+        [device], EngineRequest(Aligned(*problem.sets(), None, problem.scoring), kernel=PAPER)
+    )
     results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
     next(results)
     monkeypatch.setattr(device.driver.memory, "failing_launches", {"measure_pair_per_thread"})
@@ -350,7 +358,9 @@ def test_large_sets(name: str, number: int, mean: int, letters: str, mode: str) 
     else:
         scoring = blosum_like(mode)
     cpu = every_core(sequences, scoring)
-    engines = open_cuda_engines([device], sequences, None, scoring, family=PAPER)
+    engines = open_cuda_engines(
+        [device], EngineRequest(Aligned(sequences, None, scoring), kernel=PAPER)
+    )
     windows = list(windows_of(len(sequences), None, 700))
     try:
         for window, found in schedule.run(engines, windows, Want(), lambda w: w.pairs, ahead=3):

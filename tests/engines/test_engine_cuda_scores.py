@@ -34,6 +34,8 @@ from strategies import (
     small_problems,
 )
 
+from pairalign.alignments.problem import Problem as Aligned
+from pairalign.engines import EngineRequest
 from pairalign.engines.cuda import buffers
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
@@ -299,7 +301,8 @@ def test_large_sets(kernel: str, mode: str) -> None:
     windows = list(windows_of(700, None, 200))
     device = cuda_device()
     engines = open_cuda_engines(
-        [device], sets[0], None, problem.scoring, family=kernel, detail=Detail.SCORE
+        [device],
+        EngineRequest(Aligned(sets[0], None, problem.scoring), kernel=kernel, detail=Detail.SCORE),
     )
     expected = open_cpu(sets, problem.scoring, threads=os.cpu_count() or 1)
     try:

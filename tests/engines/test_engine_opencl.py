@@ -34,6 +34,8 @@ from strategies import (
     small_problems,
 )
 
+from pairalign.alignments.problem import Problem as Aligned
+from pairalign.engines import EngineRequest
 from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_engine import (
     OPENCL_FAMILIES,
@@ -225,7 +227,9 @@ def test_several_engines_on_a_device(device: Any) -> None:
     problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
     sets = problem.sets()
     windows = list(windows_of(150, None, 32))
-    engines = open_opencl_engines([device], *sets, None, problem.scoring, per_device=3)
+    engines = open_opencl_engines(
+        [device], EngineRequest(Aligned(*sets, None, problem.scoring), per_device=3)
+    )
     expected = open_cpu(sets, problem.scoring)
     try:
         results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)

@@ -13,8 +13,9 @@ import commands
 import pytest
 from opencl_engines import SMALL, opencl_device
 
+from pairalign.alignments.problem import Problem
 from pairalign.cli import main as cli
-from pairalign.engines import selection
+from pairalign.engines import EngineRequest, selection
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda import cuda_selection
 from pairalign.engines.device.specification import parse_indices
@@ -34,7 +35,7 @@ def device() -> Any:
 def open_engines(device: str, **options: Any) -> Any:
     (sequences,) = SMALL.sets()
     return selection.open_engines(
-        device, sequences, None, SMALL.scoring, threads=1, memory_bytes=1 << 30, **options
+        device, EngineRequest(Problem(sequences, None, SMALL.scoring), **options)
     )
 
 

@@ -14,6 +14,8 @@ from checks import assert_same, costs_of, found_alignment
 from overlapping import GENOME, changed
 
 import pairalign
+from pairalign.alignments.problem import Problem
+from pairalign.engines import EngineRequest
 from pairalign.engines.cpu import suboptimal
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
@@ -185,9 +187,7 @@ def test_pairs_without_a_run_on_free_cells_are_not_aligned(run: int, strand: int
     for seed in range(12):
         reads = SequenceSet.from_strings(repetitive(seed), alphabet="dna")
         window = Window(0, 0, len(reads), 0, len(reads), True, strand)
-        (engine,) = open_engines(
-            "cpu", reads, None, scoring, threads=1, memory_bytes=1 << 28, detail=Detail.CIGAR
-        )
+        (engine,) = open_engines("cpu", EngineRequest(Problem(reads, None, scoring)))
         first = engine.align(window, Want(Detail.CIGAR))
         engine.close()
         first = first.take(first.raw_score > 0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.error_types import KernelBuildError
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
@@ -32,7 +32,6 @@ from pairalign.pairs.windows import Window
 from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.cpu_pair_filter import PairFilter
@@ -345,55 +344,21 @@ def _for_long_pairs(
 
 
 def open_cuda_engines(
-    devices: Sequence[CudaDevice],
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-    *,
-    memory_bytes: int | None = None,
-    per_device: int | None = None,
-    family: str | None = None,
-    detail: Detail = Detail.CIGAR,
-    threads: int = 1,
-    host_memory_bytes: int = 1 << 30,
-    falls_back: bool = False,
+    devices: Sequence[CudaDevice], request: EngineRequest, *, falls_back: bool = False
 ) -> list[Engine]:
-    """Open engines on some devices, `per_device` on each.
+    """Open engines on some devices, by default `ENGINES_PER_DEVICE`, each with its own streams.
 
     Parameters
     ----------
     devices : sequence of CudaDevice
         See `pairalign.engines.cuda.cuda_devices.find_devices`.
-    memory_bytes : int, optional
-        Memory to use on each device; default: nine tenths of what is free.
-    per_device : int, optional
-        Engines that share a device; each has its own streams. Default: `ENGINES_PER_DEVICE`.
-    threads : int
-        Threads of the CPU engine, which takes the pairs that a device has no room for.
-    host_memory_bytes : int
-        What that engine may use; a quarter of it is pinned for results at most.
     falls_back : bool
-        It also takes windows for which a kernel can be neither loaded nor compiled.
-    queries, targets, scoring, family, detail
-        See `CudaEngine`.
+        The CPU engine also takes windows for which a kernel can be neither loaded nor compiled.
     """
-    pairs = len(queries) * (len(queries) - 1) // 2
-    if targets is not None:
-        pairs = len(queries) * len(targets)
     # A long pair has a device to itself; memory shared with idle engines would be lost to it.
-    per_device = max(1, min(per_device or ENGINES_PER_DEVICE, pairs))
-    if family == BlockDiagonals.name:
+    per_device = max(1, min(request.per_device or ENGINES_PER_DEVICE, request.problem.pairs))
+    if request.kernel == BlockDiagonals.name:
         per_device = 1
     return CudaEngine.open_several(
-        devices,
-        queries,
-        targets,
-        scoring,
-        engines_on=lambda device: per_device,
-        memory_bytes=memory_bytes,
-        family=family,
-        detail=detail,
-        threads=threads,
-        host_memory_bytes=host_memory_bytes,
-        falls_back=falls_back,
+        devices, request, engines_on=lambda device: per_device, falls_back=falls_back
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pairalign.base.choices import MODES
 from pairalign.base.error_types import DeviceError
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.cuda_devices import find_devices, has_nvidia_gpu
@@ -14,8 +14,7 @@ from pairalign.engines.cuda.cuda_engine import FAMILIES, choose_family, open_cud
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel
 from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring, make_scoring
-from pairalign.sequences.sets import SequenceSet
+from pairalign.scoring.scoring import make_scoring
 
 
 def choose_devices(indices: Sequence[int]) -> list[CudaDevice]:
@@ -103,37 +102,17 @@ def list_cuda_devices() -> list[tuple[str, bool, str]]:
 
 def open_chosen(
     indices: Sequence[int] | None,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
+    request: EngineRequest,
+    most_devices: int,
     *,
-    threads: int,
-    memory_bytes: int | None,
-    host_memory_bytes: int,
-    kernel: str | None = None,
-    detail: Detail = Detail.CIGAR,
     falls_back: bool = False,
-    per_device: int | None = None,
-    most_devices: int | None = None,
 ) -> list[Engine]:
     """Open engines on the devices of `indices`.
 
     Where there are none: on `most_devices` of all (empty), or of all usable ones (None).
-    `falls_back`, `per_device`: see `open_cuda_engines`.
+    `falls_back`: see `open_cuda_engines`.
     """
     devices = usable_devices() if indices is None else choose_devices(indices)
     if not indices:
         devices = devices[:most_devices]
-    return open_cuda_engines(
-        devices,
-        queries,
-        targets,
-        scoring,
-        memory_bytes=memory_bytes,
-        threads=threads,
-        host_memory_bytes=host_memory_bytes,
-        family=kernel,
-        detail=detail,
-        falls_back=falls_back,
-        per_device=per_device,
-    )
+    return open_cuda_engines(devices, request, falls_back=falls_back)

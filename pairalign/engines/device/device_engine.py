@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.error_types import DeviceError, PairalignError
-from pairalign.engines import Engine, OnDevice
+from pairalign.engines import Engine, EngineRequest, OnDevice
 from pairalign.engines.device.device_sets import DeviceSet, Shared, lay_out
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.engines.kernels import AUTO
@@ -281,49 +281,40 @@ class DeviceEngine(ABC, Generic[_Device]):
     def open_several(
         cls,
         devices: Sequence[_Device],
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        request: EngineRequest,
         *,
         engines_on: Callable[[_Device], int],
-        memory_bytes: int | None,
-        family: str | None,
-        detail: Detail,
-        threads: int,
-        host_memory_bytes: int,
         falls_back: bool = False,
     ) -> list[Engine]:
         """Open ``engines_on(device)`` engines on each device; they share its memory, and a host.
 
-        Where one cannot be opened, those that could are closed. The other parameters are those of
+        Where one cannot be opened, those that could are closed. `falls_back`: see
         `pairalign.engines.cuda.cuda_engine.open_cuda_engines`.
         """
+        problem = request.problem
+        sets = problem.queries, problem.targets, problem.scoring
         host = HostFallback(
-            queries,
-            targets,
-            scoring,
-            threads=threads,
-            memory_bytes=host_memory_bytes,
+            *sets,
+            threads=request.threads,
+            memory_bytes=request.memory_bytes,
             replaces_kernels=falls_back,
         )
 
         shared = Shared()
-        shared.once("queries", lambda: lay_out(queries))  # while devices may still be starting
+        shared.once("queries", lambda: lay_out(problem.queries))  # devices may still be starting
 
         def open_each() -> Iterator[Engine]:
             for device in devices:
                 share = engines_on(device)
-                limit = cls.memory_budget(device, memory_bytes)
+                limit = cls.memory_budget(device, request.device_bytes)
                 for _ in range(share):
                     yield cls(
                         device,
-                        queries,
-                        targets,
-                        scoring,
+                        *sets,
                         memory_bytes=limit // share,
-                        family=family,
-                        detail=detail,
-                        pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
+                        family=request.kernel,
+                        detail=request.detail,
+                        pinned_bytes=request.memory_bytes // (4 * share * len(devices)),
                         host=host,
                         shared=shared,
                     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.error_types import DeviceError
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.device.device_engine import DeviceEngine, choose_among
 from pairalign.engines.device.long_pairs import long_pairs, merge
 from pairalign.engines.kernels import AUTO
@@ -23,7 +23,6 @@ from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -137,46 +136,18 @@ def choose_opencl_family(
     )
 
 
-def open_opencl_engines(
-    devices: Sequence[OpenClDevice],
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-    *,
-    memory_bytes: int | None = None,
-    per_device: int | None = None,
-    family: str | None = None,
-    detail: Detail = Detail.CIGAR,
-    threads: int = 1,
-    host_memory_bytes: int = 1 << 30,
-) -> list[Engine]:
-    """Open engines on some devices.
+def open_opencl_engines(devices: Sequence[OpenClDevice], request: EngineRequest) -> list[Engine]:
+    """Open engines on some devices, each with its own queue: while one copies, another computes.
+
+    By default two share a device, on a CPU, whose cores do both, there is one.
 
     Parameters
     ----------
     devices : sequence of OpenClDevice
         See `pairalign.engines.opencl.opencl_devices.find_devices`.
-    memory_bytes : int, optional
-        Memory to use on each device; default: three quarters of what it has.
-    per_device : int, optional
-        Engines that share a device, each with its own queue: while one copies, another computes.
-        Default: two, on a CPU one, whose cores do both.
-    threads : int
-        Threads of the CPU engine, which takes the pairs that a device has no room for.
-    host_memory_bytes : int
-        What that engine may use; a quarter of it is pinned for results at most.
-    queries, targets, scoring, family, detail
-        See `OpenClEngine`.
     """
     return OpenClEngine.open_several(
         devices,
-        queries,
-        targets,
-        scoring,
-        engines_on=lambda device: per_device or (1 if device.is_cpu else 2),
-        memory_bytes=memory_bytes,
-        family=family,
-        detail=detail,
-        threads=threads,
-        host_memory_bytes=host_memory_bytes,
+        request,
+        engines_on=lambda device: request.per_device or (1 if device.is_cpu else 2),
     )

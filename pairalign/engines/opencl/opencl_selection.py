@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pairalign.base.error_types import DeviceError
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.opencl.opencl_devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.opencl_engine import open_opencl_engines
-from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 
 def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
@@ -58,26 +56,8 @@ def list_opencl_devices() -> list[tuple[str, bool, str]]:
     return lines
 
 
-def open_chosen_opencl(
-    indices: Sequence[int],
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
-    *,
-    threads: int,
-    memory_bytes: int | None,
-    kernel: str | None = None,
-    detail: Detail = Detail.CIGAR,
-) -> list[Engine]:
+def open_chosen_opencl(indices: Sequence[int], request: EngineRequest) -> list[Engine]:
     """Open engines on the devices that `choose_opencl_devices` returns."""
-    return open_opencl_engines(
-        choose_opencl_devices(indices),
-        queries,
-        targets,
-        scoring,
-        memory_bytes=memory_bytes,
-        family=kernel,
-        detail=detail,
-        threads=threads,
-        host_memory_bytes=memory_bytes or 1 << 30,
-    )
+    # A CPU is such a device: what it takes is the host's.
+    request = replace(request, device_bytes=request.memory_bytes)
+    return open_opencl_engines(choose_opencl_devices(indices), request)

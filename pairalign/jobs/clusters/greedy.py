@@ -224,5 +224,5 @@ def may_be_greedy(sequences: SequenceSet, thresholds: PairThresholds, resources:
         (thresholds.least_identity >= LEAST_IDENTITY or thresholds.is_of_shorter)
         and len(sequences) >= LEAST_SEQUENCES
         and resources.kernel in (None, AUTO)
-        and is_for_cores(resources.device, sequences, None)
+        and is_for_cores(resources.device, sequences.total_residues**2 // 2)
     )

@@ -15,7 +15,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
-from pairalign.engines import Engine
+from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.selection import open_engines
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
@@ -314,18 +314,16 @@ class AlignmentJob:
 
     def _open_engines(self) -> Sequence[Engine]:
         _ = self._result_bytes  # which takes a while: GPUs may still be starting
-        engines = open_engines(
-            self.resources.device,
-            self.queries,
-            self.targets,
-            self.scoring,
+        request = EngineRequest(
+            self.problem,
             threads=self.threads,
             memory_bytes=self.memory_bytes,
-            gpu_memory_bytes=self.resources.memory_bytes,
+            device_bytes=self.resources.memory_bytes,
             kernel=self.resources.kernel,
             detail=self._detail,
-            per_gpu=self.procedure.engines_per_gpu(self),
+            per_device=self.procedure.engines_per_gpu(self),
         )
+        engines = open_engines(self.resources.device, request)
         self.devices = tuple(dict.fromkeys(engine.name for engine in engines))
         log.debug("aligning on %s", ", ".join(self.devices))
         try:
