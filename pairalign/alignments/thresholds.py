@@ -13,16 +13,16 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pairalign.base.arguments import RATIO, SHARE
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
 from pairalign.base.declaration import Rule, choice, option
 from pairalign.base.error_types import ScoringError
-from pairalign.base.option_kinds import RATIO, SHARE
-from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
     from pairalign.alignments.native_thresholds import Ends, NativeThresholds, Sets
     from pairalign.base.arrays import Int64s
+    from pairalign.pairs.want import Detail
     from pairalign.scoring.scoring import Scoring
 
 _MODES = ("global", "semiglobal", "local")
@@ -115,13 +115,14 @@ class PairThresholds:
 
     def detail(self, mode: str) -> Detail:
         """Return what must be computed of each pair in a mode, for `passing`."""
-        if not self.looks_at_alignments:
-            return Detail.SCORE
-        return self.detail_of_identity(mode)
+        from pairalign.pairs.want import Detail
+
+        return self.detail_of_identity(mode) if self.looks_at_alignments else Detail.SCORE
 
     def detail_of_identity(self, mode: str) -> Detail:
         """Return what must be computed of each pair in a mode to count its identity."""
         from pairalign.alignments.identities import needs_cigar
+        from pairalign.pairs.want import Detail
 
         return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
 
@@ -182,12 +183,12 @@ class PairThresholds:
         alignments : Alignments
             With what `detail` says.
         """
+        from pairalign.alignments.identities import needs_cigar
         from pairalign.alignments.native_thresholds import columns_of, find_passing
 
         mode, columns = alignments.scoring.mode, {}
         if self.looks_at_alignments:
-            with_cigar = self.detail(mode) == Detail.CIGAR
-            columns = columns_of(alignments, with_cigar=with_cigar)
+            columns = columns_of(alignments, with_cigar=needs_cigar(self.identity_of, mode))
         ends = alignments.query, alignments.target
         sets = alignments.queries, alignments.targets
         return find_passing(self.native(mode), ends, sets, columns)

@@ -24,7 +24,7 @@ from inspect import get_annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-from pairalign.base.arguments import whole_number
+from pairalign.base.arguments import Kind, whole_number
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.spelling import spelled
 
@@ -48,34 +48,6 @@ _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
 
 
 _JOBS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "jobs")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What values an option takes.
-
-    Attributes
-    ----------
-    read : callable
-        Makes the value of a text; raises ValueError or ArithmeticError.
-    expected : str
-        What a right value is, for messages: "a number".
-    completes : str
-        What a shell completes: ``"files"``, ``"matrices"`` or nothing.
-    least : int or None
-        A whole number from that on, also in Python. None: it is none, or any.
-    above : float or None
-        A number above that, also in Python. None: it is none, or any.
-    exact : callable or None
-        Makes an exact number of what Python may give, and of the option's name for messages.
-    """
-
-    read: Callable[[str], Any]
-    expected: str
-    completes: str = ""
-    least: int | None = None
-    above: float | None = None
-    exact: Callable[[Any, str], Any] | None = None
 
 
 @dataclass(frozen=True)

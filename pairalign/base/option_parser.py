@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pairalign.base.declaration import Kind, Option, has_job, options_of
+from pairalign.base.arguments import Kind
+from pairalign.base.declaration import Option, has_job, options_of
 
 _COMPLETED = {
     "files": {"bash": "_shtab_compgen_files", "zsh": "_files"},

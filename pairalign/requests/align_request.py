@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import NUMBER, PATH, POSITIVE
 from pairalign.base.choices import (
     AUTO_KERNEL,
     DEFAULT_WINDOW,
@@ -34,7 +35,6 @@ from pairalign.base.declaration import (
     request,
     value_of,
 )
-from pairalign.base.option_kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,

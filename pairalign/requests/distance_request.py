@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import PATH, SHARE, WHOLE
 from pairalign.base.choices import (
     BY_FILE,
     BY_PREFIX,
@@ -37,7 +38,6 @@ from pairalign.base.declaration import (
     request,
     value_of,
 )
-from pairalign.base.option_kinds import PATH, SHARE, WHOLE
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pairalign.base.arguments import PATH
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
-from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import MessagesOptions, Resources
 from pairalign.requests.shared import (
     RESOURCES,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from pairalign.base.arguments import parse_size
+from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE, parse_size
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
-from pairalign.base.option_kinds import DEVICE, PATH, POSITIVE, SIZE
 from pairalign.requests.shared import RESOURCES, CommandOptions
 
 if TYPE_CHECKING:

@@ -6,7 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import Shard
+from pairalign.base.arguments import (
+    CLUSTER,
+    PATH,
+    POSITIVE,
+    SECONDS,
+    SHARD,
+    Shard,
+)
 from pairalign.base.choices import (
     COMMIT_SECONDS,
     COVERAGES,
@@ -26,13 +33,6 @@ from pairalign.base.declaration import (
     place,
     request,
     value_of,
-)
-from pairalign.base.option_kinds import (
-    CLUSTER,
-    PATH,
-    POSITIVE,
-    SECONDS,
-    SHARD,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules

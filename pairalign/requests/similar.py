@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.base.declaration import (
     Request,
     Rule,
@@ -14,7 +15,6 @@ from pairalign.base.declaration import (
     option,
     request,
 )
-from pairalign.base.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.requests.resources import ResourceArguments
 from pairalign.requests.shared import (
     SCORING,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+from pairalign.base.arguments import PATH
 from pairalign.base.choices import (
     ALIGNERS_MEASURE,
     DEFAULT_MEASURE,
@@ -17,7 +18,6 @@ from pairalign.base.choices import (
     TREE_SUFFIXES,
 )
 from pairalign.base.declaration import Rule, again, choice, group, option, options_of, request
-from pairalign.base.option_kinds import PATH
 from pairalign.requests.distance_request import (
     DistanceRequest,
     MeasureArguments,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from pairalign.base.arguments import MATRIX
 from pairalign.base.choices import MODES, TIES
 from pairalign.base.declaration import Request, choice, option, request, values_of
 from pairalign.base.error_types import ScoringError
-from pairalign.base.option_kinds import MATRIX
 
 if TYPE_CHECKING:
     from pairalign.scoring.given_matrices import Matrix

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.arguments import parse_locus
+from pairalign.base.arguments import LOCUS, PATH, parse_locus
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.declaration import Request, check, choice, flag, option, request
-from pairalign.base.option_kinds import LOCUS, PATH
 
 if TYPE_CHECKING:
     from pairalign.sequences.alphabets import Alphabet

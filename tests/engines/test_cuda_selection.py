@@ -18,6 +18,7 @@ from conftest import open_cpu
 from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
 
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines import EngineRequest, selection
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda import build as cuda_build
@@ -52,7 +53,7 @@ def two_devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 def open_engines(device: str) -> Any:
     (sequences,) = PROBLEM.sets()
-    problem = Problem(sequences, None, SCORING)
+    problem = Aligned(sequences, None, SCORING)
     return selection.open_engines(device, EngineRequest(problem, device_bytes=1 << 30))
 
 
@@ -214,7 +215,7 @@ def test_a_kernel_by_name(two_devices: list[Any]) -> None:
 
     def opened(device: str, kernel: str) -> Any:
         request = EngineRequest(
-            Problem(sequences, None, SCORING), device_bytes=1 << 30, kernel=kernel
+            Aligned(sequences, None, SCORING), device_bytes=1 << 30, kernel=kernel
         )
         return selection.open_engines(device, request)
 

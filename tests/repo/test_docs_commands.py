@@ -14,8 +14,8 @@ import pytest
 from commands import write_part
 
 import pairalign
-from pairalign.cli.examples import EXAMPLES
 from pairalign.cli.main import main
+from pairalign.cli.parser import EXAMPLES
 from pairalign.cli.program import COMMANDS as PROGRAM
 
 ROOT = Path(__file__).parents[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import PATH
 from pairalign.base.choices import (
     CLUSTER_ORDERS,
     CLUSTER_SUFFIXES,
@@ -14,7 +15,6 @@ from pairalign.base.choices import (
     REPRESENTATIVES,
 )
 from pairalign.base.declaration import Rule, again, choice, flag, group, option, request
-from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SCORING,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from pairalign.base.arguments import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.base.choices import (
     HOMOLOGS_PER_FAMILY,
     MSA_ORDERS,
@@ -14,7 +15,6 @@ from pairalign.base.choices import (
     STRANDS,
 )
 from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
-from pairalign.base.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,

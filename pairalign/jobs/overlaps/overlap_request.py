@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from pairalign.base.arguments import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.base.declaration import Rule, again, choice, flag, group, option, request, value_of
-from pairalign.base.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (

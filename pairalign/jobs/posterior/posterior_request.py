@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pairalign.base.arguments import POSTERIOR
 from pairalign.base.choices import POSTERIOR_SUFFIXES, SHOWN_POSTERIOR
 from pairalign.base.declaration import option, request
-from pairalign.base.option_kinds import POSTERIOR
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     CommandOptions,

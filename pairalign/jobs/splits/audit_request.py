@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arguments import PATH
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
-from pairalign.base.option_kinds import PATH
 from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,

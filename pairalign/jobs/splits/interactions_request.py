@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pairalign.base.arguments import PATH
 from pairalign.base.declaration import Rule, option, place, request, values_of
-from pairalign.base.option_kinds import PATH
 from pairalign.requests.shared import (
     CommandOptions,
     ProblemOptions,

@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import parse_share
+from pairalign.base.arguments import PATH, POSITIVE, SEED, SHARE, parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
-from pairalign.base.option_kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,

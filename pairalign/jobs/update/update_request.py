@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pairalign.base.arguments import PATH
 from pairalign.base.declaration import again, place, request
-from pairalign.base.option_kinds import PATH
 from pairalign.requests.files_request import PartsOptions
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import OutputOptions
