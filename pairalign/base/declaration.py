@@ -282,7 +282,7 @@ class Slot:
     option: Option
     home: str | None = None
 
-    def value(self, request: Any) -> Any:
+    def value(self, request: object) -> Any:
         """Return the value that a request has of the option."""
         return getattr(
             request if self.home is None else getattr(request, self.home), self.option.name
@@ -344,12 +344,12 @@ def _slot_of(kind: type, name: str) -> Slot:
     return next(slot for slot in slots_of(kind) if slot.option.name == name)
 
 
-def value_of(request: Any, name: str) -> Any:
+def value_of(request: object, name: str) -> Any:
     """Return the value of an option by its name, whichever group has it."""
     return _slot_of(type(request), name).value(request)
 
 
-def values_of(request: Any) -> dict[str, Any]:
+def values_of(request: object) -> dict[str, Any]:
     """Return the values of all options by name."""
     return {slot.option.name: slot.value(request) for slot in slots_of(type(request))}
 
@@ -492,7 +492,7 @@ def _check_number(name: str, value: object, kind: Kind) -> None:
             raise ScoringError(f"{name} {value!r}: expected {kind.expected}")
 
 
-def _spell_out(text: str, request: Any) -> str:
+def _spell_out(text: str, request: object) -> str:
     """Return a message with its options as the user gives them, see `Rule`."""
 
     def spell(match: re.Match[str]) -> str:
@@ -504,13 +504,13 @@ def _spell_out(text: str, request: Any) -> str:
     return _SPELLED.sub(spell, text)
 
 
-def _named(request: Any, name: str) -> Any:
+def _named(request: object, name: str) -> Any:
     """Return the value of an option, or of a property, by its name."""
     values = values_of(request)
     return values[name] if name in values else getattr(request, name)
 
 
-def decided_by(request: Any) -> dict[str, Any]:
+def decided_by(request: object) -> dict[str, Any]:
     """Return the options that the identity of a run has, by name: see `Option.decides`."""
     return {
         slot.option.name: slot.value(request)
@@ -519,7 +519,7 @@ def decided_by(request: Any) -> dict[str, Any]:
     }
 
 
-def stored(request: Any) -> dict[str, Any]:
+def stored(request: object) -> dict[str, Any]:
     """Return what a run stores of its request, as JSON has it: see `Option.is_how`.
 
     Options that have their defaults are left out; of the others there is the text that the command

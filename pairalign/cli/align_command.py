@@ -23,7 +23,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
-from pairalign.jobs.run.run_request import RunRequest, plan_of_files
+from pairalign.jobs.run.run_request import AlignmentPlan, plan_of_files
 from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_statistics
@@ -34,13 +34,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Command:
-    """What is asked, and what has been found out about where results go."""
+class _Places:
+    """Where results go, and who makes them."""
 
-    request: AlignOptions
-    problem: ProblemRequest
-    run: RunRequest
-    table: Table
     output: OutputRequest
     workers: WorkersRequest | None
     report: RunReport | None
@@ -48,55 +44,44 @@ class _Command:
 
 def run_align(request: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
-    if request.dry_run and request.output is None:
-        request = replace(request, output="-")
+    if request.dry_run:
+        silent = replace(request.resources, progress=False)
+        request = replace(request, output=request.output or "-", resources=silent)
     request = with_output(request, FORMATS)
     table = table_of(request)  # wrong usage is said before anything is read
     check_files(request)
     check_scoring(request)
+    places = None if request.dry_run else _find_places(request, table)
+    reading = replace(request.reading, qualities=table.writer_type.shows_qualities)
+    problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
+    plan = plan_of_files(problem, request, table.run_request(request, request.resources))
+    say_plan(plan, quiet=request.messages.quiet)
+    lines = _foretell(plan, table) if places is None else _carry_out(request, plan, table, places)
+    say_summary(request, lines)
+
+
+def _find_places(request: AlignOptions, table: Table) -> _Places:
+    """Make sure, before anything is read, that results can go where they are to go."""
     writer = table.writer_type
-    problem = ProblemRequest(
-        request.input,
-        request.input2,
-        reading=replace(request.reading, qualities=writer.shows_qualities),
-        scoring=request.scoring,
-    )
-    if request.dry_run:
-        say_summary(request, _foretell(request, table, problem))
-        return
     workers, report = workers_of(request), report_of(request, request.input, request.input2)
-    command = _Command(
-        request,
-        problem,
-        table.run_request(request, request.resources),
-        table,
-        named_output_of(request, writer.name),
-        workers,
-        report,
-    )
-    say_summary(request, _carry_out(command))
+    return _Places(named_output_of(request, writer.name), workers, report)
 
 
-def _foretell(request: AlignOptions, table: Table, problem: ProblemRequest) -> Lines:
-    """Plan a run, and return what it would take."""
+def _foretell(plan: AlignmentPlan, table: Table) -> Lines:
+    """Return what a run would take."""
     from pairalign.cli.dry_run_lines import lines_of
     from pairalign.jobs.run.dry_run import foretell
 
-    resources = replace(request.resources, progress=False)
-    plan = plan_of_files(problem, request, table.run_request(request, resources))
-    say_plan(plan, quiet=False)
     return lines_of(foretell(plan, table))
 
 
-def _carry_out(command: _Command) -> Lines:
+def _carry_out(request: AlignOptions, plan: AlignmentPlan, table: Table, places: _Places) -> Lines:
     """Align, and write; return the summary."""
-    request, output, table = command.request, command.output, command.table
-    plan = plan_of_files(command.problem, request, command.run)
-    say_plan(plan, quiet=request.messages.quiet)
+    output = places.output
     run, started = plan.job, time.perf_counter()
     decided = decided_by(request)
-    if command.workers is not None:
-        run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
+    if places.workers is not None:
+        run_on_cluster(places.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
     destination = open_destination(output, run, of_block=table.writer_type.of_block, **decided)
     summary = _summary_of(request, run)
@@ -104,8 +89,8 @@ def _carry_out(command: _Command) -> Lines:
     destination.summary = summary.leave
     run, computed = destination.job, _cells_left(destination, request)
     collector = None
-    if command.report is not None:
-        collector = command.report.collector(run.problem, plan.significance)
+    if places.report is not None:
+        collector = places.report.collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
         content = content_of(table, plan, run, request.resources.device, destination.piece)
@@ -117,12 +102,12 @@ def _carry_out(command: _Command) -> Lines:
     if request.explain:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, output.path, computed)
-    if command.report is not None:
+    if places.report is not None:
         assert collector is not None
         facts = lines.text()
         if plan.significance is not None:
             facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
-        command.report.write(collector, facts, devices=run.devices, realign=plan.realign)
+        places.report.write(collector, facts, devices=run.devices, realign=plan.realign)
     return lines
 
 

@@ -116,7 +116,9 @@ class KindOfAlignment(CommandOptions):
         "equals the one whose residues come first; of one set, which the result then has in the "
         "order of `SequenceSet.canonical_order`, and indices are of that",
     )
-    min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
+    min_score: float | str | None = option(
+        help="leave out lower scores", metavar="N", kind=NUMBER, decides=False
+    )
 
 
 @request
@@ -145,7 +147,7 @@ class PairsOptions(CommandOptions):
         kind=POSITIVE,
         decides=False,
     )
-    pairs: Any = option(
+    pairs: Pairs | None = option(
         help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
         "IN and the second of IN2; written in the order of windows, not of FILE",
         about="align just these, in the order of windows: names or input indices, or a file, see "
@@ -154,7 +156,7 @@ class PairsOptions(CommandOptions):
         kind=PATH,
         decides=False,
     )
-    within: Any = option(
+    within: str | os.PathLike[str] | GivenGroups | None = option(
         help="align just the pairs within the groups of FILE: clusters as cluster, vsearch, CD-HIT "
         "and MMseqs2 write them, or a table of names and folds",
         about="align just the pairs within these groups: clusters, a split, names and their groups "
@@ -372,11 +374,11 @@ class AlignRequest(
         """Whether a pair counts with either sequence as its query."""
         return self.both_ways or (self.has_hits and is_one_set)
 
-    def again(self, pairs: Any) -> AlignRequest:
+    def again(self, pairs: Pairs) -> AlignRequest:
         """Return what asks for the alignments of some pairs that this has found."""
         return changed(self.of_pairs(pairs), max_evalue=None, mask=MASKS[0])
 
-    def of_pairs(self, pairs: Any) -> AlignRequest:
+    def of_pairs(self, pairs: Pairs) -> AlignRequest:
         """Return what asks for some pairs, whether they are the best or not."""
         return replace(self, pairs=pairs, within=None, ranking=Ranking())
 

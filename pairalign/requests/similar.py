@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict, TypeVar
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import DIGIT, POSITIVE, SMALL_NUMBER
@@ -75,7 +75,7 @@ class EvalueRules(Request):
         elsewhere=("-searchsp",),
         needs=_needs_statistics("search_space"),
     )
-    comp_based_stats: Any = option(
+    comp_based_stats: int | bool | None = option(
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
         "composition, as BLAST's mode 0 (1)",
         values=(0, 1),

@@ -249,12 +249,12 @@ def _plan(call: Call, detail: str, executor: Executor | None = None) -> Alignmen
 def plan_given(request: AlignRequest, call: Call, run: RunRequest) -> AlignmentPlan:
     """Read what is to be aligned, also pairs that are no file, and plan it."""
     read = call.read(stacklevel=5)
+    pairs = None
     if request.pairs is not None:
-        request = replace(request, pairs=as_pair_list(request.pairs, read.queries, read.targets))
+        pairs = as_pair_list(request.pairs, read.queries, read.targets)
     if request.orient != ORIENTS[0]:
-        read, in_order = _in_canonical_order(read, request.pairs)
-        request = replace(request, pairs=in_order)
-    plan = plan_alignment(request, read, run)
+        read, pairs = _in_canonical_order(read, pairs)
+    plan = plan_alignment(replace(request, pairs=pairs), read, run)
     if request.is_masked and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

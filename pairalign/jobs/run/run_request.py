@@ -213,8 +213,8 @@ def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> Pa
         return list_within(request.within, problem, bytes_of(resources))
     if isinstance(request.pairs, (str, os.PathLike)):
         return read_pair_list(request.pairs, *problem.sets)
-    pairs: PairList | None = request.pairs
-    return pairs
+    assert request.pairs is None or isinstance(request.pairs, PairList)
+    return request.pairs
 
 
 def _masked(problem: Problem, mask: str | None) -> Problem:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -54,13 +54,16 @@ class FilterCosts:
     choose: int
     subsequence: int
 
-    def of(self, pairs: Any, left: Any, possible: Any, sharing: Any, mean: Any) -> Any:
-        """Return what filters take; counts are numbers or arrays, of pairs as `Left` has them.
+    def of(
+        self, pairs: Int64s, left: Int64s, possible: Int64s, sharing: Int64s, mean: Int64s
+    ) -> Int64s:
+        """Return what filters take; counts are of pairs as `Left` has them.
 
         `possible` and `sharing` are 0 where these were not looked at; `mean`: cells of a pair.
         """
         by_look = self.look * pairs + self.choose * left
-        return by_look + self.grams * possible + sharing * (mean // self.subsequence)
+        cells: Int64s = by_look + self.grams * possible + sharing * (mean // self.subsequence)
+        return cells
 
 
 CPU_COSTS = FilterCosts(200, 800, 6000, 24)
@@ -117,10 +120,7 @@ class Left:
         """Return what it takes to find what is left, in cells that are scored meanwhile."""
         mean = self.cells // np.maximum(self.pairs, 1)
         possible = self.grams * self.possible
-        cells: Int64s = costs.of(
-            self.pairs, self.left, possible, self.subsequences * self.sharing, mean
-        )
-        return cells
+        return costs.of(self.pairs, self.left, possible, self.subsequences * self.sharing, mean)
 
 
 class WorkSample:
