@@ -141,7 +141,7 @@ def _open_gpus_if_worth_it(request: EngineRequest) -> Sequence[Engine]:
 
 
 def is_for_cores(device: str, cells: int) -> bool:
-    """Whether `open_engines` would open the CPU engine alone, of any kernel, for so many cells.
+    """Whether `open_engines` would open the CPU engine alone, of any kernel, for some cells in all.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def _framework_of(device: str) -> str | None:
 
 
 def _is_worth_a_gpu(cells: int) -> bool:
-    """Whether a set of so many cells is worth the start of a GPU; if not, say so in the log.
+    """Whether a set with these cells is worth the start of a GPU; if not, say so in the log.
 
     Raises
     ------
