@@ -18,8 +18,7 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.npz import Pieces, names_array, write_npz
-from pairalign.formats.output import Output
-from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
+from pairalign.formats.output import Output, output_error
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.scoring.own_scores import own_scores
@@ -32,10 +31,67 @@ _ENTRY = np.dtype(list(zip(_ENTRIES, ("<i4", "<i4", "<f8"), strict=True)))
 _NAMES = ("names", "target_names")
 _OWN = "own"
 """Of a part: what sequences score with themselves; of a whole matrix the diagonal."""
+_AT_A_TIME = 1 << 18
+"""Values that are read, or sorted, at once."""
+_IN_MEMORY = 8 << 20
 _DAMAGE = (
     *(ValueError, KeyError, IndexError, TypeError, OverflowError, EOFError, OSError),
     *(zipfile.BadZipFile, zlib.error, RuntimeError),  # also NotImplementedError; by zipfile
 )
+
+
+class Spool:
+    """An array that grows; nothing of it is left when the process ends, however it does.
+
+    Parameters
+    ----------
+    kind : dtype
+    folder : str or None
+        Where the file is, if there is one. None: among temporary files.
+    """
+
+    def __init__(self, kind: npt.DTypeLike, folder: str | None) -> None:
+        self.kind, self._folder = np.dtype(kind), folder
+        from tempfile import SpooledTemporaryFile  # not in runs that only know of the format
+
+        self._file = SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def like(self, kind: npt.DTypeLike) -> Spool:
+        """Return an empty one beside this."""
+        return Spool(kind, self._folder)
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Add values at the end."""
+        self.put(self._count, values)
+
+    def put(self, place: int, values: npt.NDArray[Any]) -> None:
+        """Write values at a place."""
+        try:
+            self._file.seek(place * self.kind.itemsize)
+            self._file.write(values.astype(self.kind, copy=False).tobytes())
+        except OSError as error:
+            from tempfile import gettempdir
+
+            raise output_error(self._folder or gettempdir(), error) from error
+        self._count = max(self._count, place + len(values))
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Return the values from one place up to another."""
+        self._file.seek(start * self.kind.itemsize)
+        return np.frombuffer(self._file.read((stop - start) * self.kind.itemsize), self.kind)
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        """Give all values, some at a time."""
+        for start in range(0, self._count, _AT_A_TIME):
+            yield self.read(start, min(start + _AT_A_TIME, self._count))
+
+    def close(self) -> None:
+        """Forget all values."""
+        self._file.close()
 
 
 class MatrixWriter(Writer):
@@ -67,7 +123,7 @@ class MatrixWriter(Writer):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
         edge_fields(self.name, content)  # the weight is one of them
-        self._held = Spool(_ENTRY, folder_of(output))
+        self._held = Spool(_ENTRY, output.folder)
         self._is_begun = False
 
     def _write(self, alignments: Alignments) -> None:
@@ -106,7 +162,7 @@ class MatrixWriter(Writer):
         PartsError
             One of them is no such matrix, or their weights are different values.
         """
-        entries = Spool(_ENTRY, folder_of(output))
+        entries = Spool(_ENTRY, output.folder)
         before, added = _read([old, new], entries)
         if before.key[2:] != added.key[2:] or (before.about["shape"] > added.about["shape"]).any():
             raise PartsError("the matrices are of different runs")
@@ -136,7 +192,7 @@ class MatrixWriter(Writer):
         PartsError
             One of them is no such matrix, or they are not of one run.
         """
-        entries = Spool(_ENTRY, folder_of(output))
+        entries = Spool(_ENTRY, output.folder)
         parts = list(_read(files, entries))
         about: Arrays = {}
         for part in parts:
@@ -223,7 +279,7 @@ class _Entries:
         for some in self._both_ways():
             counts += np.bincount(some["row"], minlength=count)
         before = np.cumsum(counts) - counts
-        part_of_row = before // AT_A_TIME
+        part_of_row = before // _AT_A_TIME
         scattered = self._scatter(part_of_row, counts)
         data, indices = scattered.like(np.float64), scattered.like(np.int32)
         kept = np.zeros(count + 1, np.int64)

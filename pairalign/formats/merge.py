@@ -83,7 +83,14 @@ def check_parts_ending(output: str, format: str) -> None:
     check_ending(output, WRITERS[format].suffixes, f"the parts are {format}")
 
 
-def merge_pieces(folder: str, manifests: Sequence[Manifest], path: Path, threads: int = 1) -> None:
+def merge_pieces(
+    folder: str,
+    manifests: Sequence[Manifest],
+    path: Path,
+    threads: int = 1,
+    *,
+    by_one_writer: bool = False,
+) -> None:
     """Write the whole that parts belong to.
 
     Parameters
@@ -94,6 +101,8 @@ def merge_pieces(folder: str, manifests: Sequence[Manifest], path: Path, threads
         ``.gz`` compresses.
     threads : int
         To compress on.
+    by_one_writer : bool
+        Whether one writer has written all pieces, so that none is to be amended.
 
     Raises
     ------
@@ -104,7 +113,13 @@ def merge_pieces(folder: str, manifests: Sequence[Manifest], path: Path, threads
     """
     pieces = pieces_of_whole(folder, manifests)
     with open_output(path, threads=threads) as output:
-        join_pieces(pieces, WRITERS[manifests[0].format], output, threads)
+        writer = WRITERS[manifests[0].format]
+        if by_one_writer and not writer.joined:
+            for piece in pieces:
+                for block in checked_blocks(piece):
+                    output.write(block)
+        else:
+            join_pieces(pieces, writer, output, threads)
 
 
 def join_pieces(

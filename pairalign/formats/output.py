@@ -84,6 +84,11 @@ class Output(Abortable):
         return None
 
     @property
+    def folder(self) -> str | None:
+        """The folder of the file that it becomes; None: it is none."""
+        return None
+
+    @property
     def checksum(self) -> ctypes.c_uint32 | None:
         """A CRC-32 of what is written, with which who writes to `descriptor` has to go on."""
         return None
@@ -260,6 +265,11 @@ class FileOutput(Output):
     def descriptor(self) -> int | None:
         """The file, unless a `write` may take forever."""
         return None if self._file is None or self.waits_for_readers else self._file.fileno()
+
+    @property
+    def folder(self) -> str | None:
+        """The folder of a regular file."""
+        return None if self._part is None else os.path.dirname(self._part.final) or "."
 
     def explain(self, error: OSError) -> OSError:
         """Return the error to raise when writing to `descriptor` failed."""

@@ -178,6 +178,11 @@ class PartOutput(Output):
         return self._file
 
     @property
+    def folder(self) -> str:
+        """The folder of the part."""
+        return self.part.folder
+
+    @property
     def checksum(self) -> ctypes.c_uint32:
         """The CRC-32 of what has been written of the piece."""
         return self._checksum

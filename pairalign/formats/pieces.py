@@ -265,12 +265,12 @@ def read_manifest(path: str) -> Manifest:
 def _read_small(path: str) -> bytes:
     """Read a manifest; SchemaError if it is no file or larger than any manifest."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise SchemaError("it is no regular file")
-        text = file.read(MOST_MANIFEST_BYTES + 1)
-    if len(text) > MOST_MANIFEST_BYTES:
-        raise SchemaError("it is too large")
-    return text
+        if status.st_size > MOST_MANIFEST_BYTES:
+            raise SchemaError("it is too large")
+        return file.read()
 
 
 def read_manifests(folder: str) -> list[Manifest]:

@@ -122,7 +122,7 @@ KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
     "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
     "added": {"first": "int64", "fits": "int32"},
 }
-"""Arrays of the results that `pairalign.formats.step_results` keeps, by phase: their types."""
+"""Arrays of the results that `pairalign.jobs.run.kept_results` keeps, by phase: their types."""
 
 JOB_LEFT: Schema = {
     "block": Field(_COUNT),

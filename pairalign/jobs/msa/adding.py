@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from pairalign.engines.posterior_engines import check_device
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.merging import together
@@ -15,6 +14,7 @@ from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.relatives import find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 

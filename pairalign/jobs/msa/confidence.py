@@ -16,8 +16,8 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import Support
 from pairalign.engines.posterior_engines import Pairs
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 

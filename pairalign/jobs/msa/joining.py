@@ -18,9 +18,9 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.family_tree import distances_to
 from pairalign.jobs.msa.grouping import Indices
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources

@@ -27,9 +27,9 @@ from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph, Side, join_columns, join_profiles
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
-from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
+from pairalign.jobs.run.kept_results import Arrays, KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.resources import Resources

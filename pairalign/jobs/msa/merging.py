@@ -25,7 +25,6 @@ import numpy.typing as npt
 from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
-from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.aligned_fasta import read_alignment
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
@@ -47,6 +46,7 @@ from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
+from pairalign.jobs.run.kept_results import Arrays, KeptResults
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.homologs import Homologs
 from pairalign.base.error_types import FormatError
 from pairalign.base.function_options import takes
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.merging import merge_alignments, read_given
@@ -19,6 +18,7 @@ from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignm
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.progress import Progress
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet

@@ -15,7 +15,6 @@ from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import report_of, with_output
-from pairalign.jobs.commands.resumed_steps import kept_results
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.merging import merge_alignments, read_given
@@ -33,6 +32,7 @@ from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignm
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.jobs.run.kept_results import kept_results
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names, to_newick
 from pairalign.trees.tree_reading import read_newick

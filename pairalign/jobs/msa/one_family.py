@@ -34,7 +34,6 @@ from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
@@ -46,6 +45,7 @@ from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result

@@ -32,11 +32,11 @@ from pairalign.engines.posterior_engines import (
     compute_pieces,
     open_posterior_engine,
 )
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.posterior.posterior_request import PosteriorArguments, PosteriorOptions
 from pairalign.jobs.posterior.posteriors_result import SparsePosteriors
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_one_set
+from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.resources import Resources

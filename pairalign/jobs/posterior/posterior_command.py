@@ -8,12 +8,12 @@ from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_sequences, with_output
-from pairalign.jobs.commands.resumed_steps import kept_results
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior_request import PosteriorOptions
 from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.kept_results import kept_results
 
 
 def run_posterior(request: PosteriorOptions) -> None:

@@ -230,7 +230,13 @@ class Destination:
                 self.output.finish()
                 return
             folder, manifest = self.output.part.folder, self.output.manifest
-            merge_pieces(folder, [manifest], self.path, self.job.threads)
+            merge_pieces(
+                folder,
+                [manifest],
+                self.path,
+                self.job.threads,
+                by_one_writer=not self.output.is_resumed,
+            )
             self.output.discard()
 
 

@@ -1,4 +1,4 @@
-"""Results of the steps of a run, kept beside its output until that is written.
+"""Results of the steps of a run whose output appears at the end: kept until that is written.
 
 They are in pieces (see `pairalign.formats.pieces`): one after the other, each a NumPy archive after
 its size in eight bytes, the lowest first.
@@ -9,18 +9,22 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import COMMIT_SECONDS
+from pairalign.base.console import log
 from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out
 from pairalign.formats.output import map_file
-from pairalign.formats.part_output import PartOutput, whole_part
+from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
 from pairalign.formats.pieces import Manifest
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
+from pairalign.jobs.run.run_identity import describe
+from pairalign.requests.shared import ResumeOptions
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -116,3 +120,34 @@ class KeptResults:
     def abort(self) -> None:
         """Let go of the files, which stay with what has been kept."""
         self._output.abort()
+
+
+@contextmanager
+def kept_results(
+    output: str, request: ResumeOptions, job: str, **decided: Any
+) -> Iterator[KeptResults | None]:
+    """Keep results of steps beside the output with ``--resume``, until a block has written it.
+
+    Parameters
+    ----------
+    **decided
+        What decides the results, see `pairalign.jobs.run.run_identity.describe`.
+
+    Yields
+    ------
+    KeptResults or None
+        None without ``--resume``.
+    """
+    if not request.resume:
+        replace_leftovers(output)
+        yield None
+        return
+    kept = KeptResults(output, describe(job, **decided), request.commit_every)
+    if kept.pairs:
+        log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
+    try:
+        yield kept
+    except BaseException:
+        kept.abort()
+        raise
+    kept.discard()
