@@ -15,7 +15,6 @@ from pairalign.base.declaration import stored
 from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import remove_regular
 from pairalign.base.spelling import left_out
-from pairalign.formats.merge import merge_pieces
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
 from pairalign.formats.pieces import (
@@ -229,6 +228,8 @@ class Destination:
             if self._request.is_shard:
                 self.output.finish()
                 return
+            from pairalign.formats.merge import merge_pieces  # few runs are resumed
+
             folder, manifest = self.output.part.folder, self.output.manifest
             merge_pieces(
                 folder,
