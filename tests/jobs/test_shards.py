@@ -302,6 +302,7 @@ def test_how_it_is_done_does_not_count() -> None:
         None,
         scoring,
         resources=Resources(device="cpu", threads=1, memory=1 << 26),
+        held_bytes=1 << 20,
         shard=(1, 2),
     )
     assert describe_run(one) == describe_run(other)

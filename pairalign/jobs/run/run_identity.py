@@ -26,7 +26,7 @@ Description = dict[str, Any]
 
 # How a job is done, or which part of it: every result has the same bytes.
 _ONLY_HOW = {
-    *("resources", "shard"),
+    *("resources", "held_bytes", "shard"),
     "result_seconds",
     *("evalue_filter", "significance"),  # the command describes what they are made of
     *("procedure", "ranking"),  # the request has what decides; a filter loses nothing
