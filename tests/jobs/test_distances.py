@@ -18,8 +18,8 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, CapacityError
 from pairalign.formats.distances import read_distances
+from pairalign.jobs.distances import measures
 from pairalign.jobs.distances.measures import MEASURES, SATURATED, self_scores
-from pairalign.jobs.stages import transitions
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 
@@ -220,15 +220,17 @@ def test_saturated_kimura_rises_up_to_its_bound() -> None:
     assert values[-1] == SATURATED
 
 
-def test_transitions_do_not_depend_on_the_chunk(
-    genes: dict[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("measure", ["kimura-2p", "jukes-cantor"])
+def test_distances_do_not_depend_on_the_chunk(
+    genes: dict[str, str], monkeypatch: pytest.MonkeyPatch, measure: str
 ) -> None:
-    found = pairalign.align(genes, mode="local")
-    whole = transitions.count_transitions(found)
-    assert sum(map(sum, whole)) > 0
+    asked = {**genes, "ambiguous": next(iter(genes.values())).replace("A", "R")}
+    whole = pairalign.distance(asked, mode="local", measure=measure).condensed
+    assert len(set(whole.tolist())) > 2
     for runs in (1, 7, 50):
-        monkeypatch.setattr(transitions, "_CHUNK_RUNS", runs)
-        np.testing.assert_array_equal(transitions.count_transitions(found), whole)
+        monkeypatch.setattr(measures, "_CHUNK_RUNS", runs)
+        found = pairalign.distance(asked, mode="local", measure=measure).condensed
+        np.testing.assert_array_equal(found, whole)
 
 
 def test_results_do_not_depend_on_threads_or_memory() -> None:

@@ -25,8 +25,10 @@ nothing is aligned the distance is 1 for identities and scores, `SATURATED` for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,20 +36,25 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES, RECEPTOR_MEASURES
+from pairalign.base.choices import IDENTITY_MEASURES, RECEPTOR_MEASURES
 from pairalign.base.error_types import AlphabetError
-from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import check_names, check_words
 
 Doubles = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
 
 SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
 
+_INSERTION, _DELETION, _MISMATCH = 1, 2, 8
+_CHUNK_RUNS = 1 << 18
+"""Runs looked at together: the arrays of a step hold some 100 bytes a run and 40 a mismatch."""
 _MANY_AMBIGUOUS = 0.05
 """Share of a sequence's residues from which on `ambiguous_message` speaks."""
 
@@ -58,23 +65,22 @@ class Measure:
 
     Attributes
     ----------
-    name, summary : str
-        What ``--measure`` calls it, and a line about it.
+    name : str
+        What ``--measure`` calls it.
+    compute : callable
+        Takes alignments, and the scores of each sequence with itself; returns the distances.
     detail : Detail
         What an engine must compute for it; see `detail_of`.
     alphabet : Alphabet or None
         The only one that it is meant for.
-    compute : callable
-        Takes alignments, and the scores of each sequence with itself; returns the distances.
     of_unambiguous : bool
         Columns with an ambiguous residue do not count.
     """
 
     name: str
-    summary: str
-    detail: Detail
-    alphabet: Alphabet | None
     compute: Callable[[Alignments, Doubles], Doubles]
+    detail: Detail = Detail.STATS
+    alphabet: Alphabet | None = None
     of_unambiguous: bool = False
 
     def detail_of(self, problem: Problem) -> Detail:
@@ -87,12 +93,7 @@ class Measure:
     @property
     def farthest(self) -> float:
         """The distance where nothing is aligned."""
-        return 1.0 if self.is_identity or self.name == "score" else SATURATED
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether it is 1 less an identity."""
-        return self.name in IDENTITY_MEASURES
+        return 1.0 if self.name in (*IDENTITY_MEASURES, "score") else SATURATED
 
 
 def find_measure(name: str) -> Measure:
@@ -174,25 +175,17 @@ def _divide(part: Doubles, whole: Doubles) -> Doubles:
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
-def _identity(alignments: Alignments, own_scores: Doubles) -> Doubles:
-    return find_differences("identity", alignments)
-
-
-def _identity_aligned(alignments: Alignments, own_scores: Doubles) -> Doubles:
-    return find_differences("identity-aligned", alignments)
-
-
 def _identity_unambiguous(alignments: Alignments, own_scores: Doubles) -> Doubles:
     if alignments.cigar is None:  # no residue is ambiguous: `Measure.detail_of`
-        return _identity_aligned(alignments, own_scores)
+        return find_differences("identity-aligned", alignments)
     assert alignments.matches is not None
     assert alignments.mismatches is not None
-    columns = alignments.matches + alignments.mismatches - count_ambiguous(alignments)
+    least = alignments.scoring.alphabet.unambiguous
+    (ambiguous,) = _count_mismatches(  # matches are of unambiguous residues
+        alignments, lambda query, target: np.maximum(query, target) >= least
+    )
+    columns = alignments.matches + alignments.mismatches - ambiguous
     return 1 - _divide(alignments.matches.astype(np.float64), columns.astype(np.float64))
-
-
-def _identity_shorter(alignments: Alignments, own_scores: Doubles) -> Doubles:
-    return find_differences("identity-shorter", alignments)
 
 
 def _minus_log(inside: Doubles) -> Doubles:
@@ -214,7 +207,7 @@ def _jukes_cantor(alignments: Alignments, own_scores: Doubles) -> Doubles:
 
 def _kimura_2p(alignments: Alignments, own_scores: Doubles) -> Doubles:
     assert alignments.matches is not None
-    transitions, transversions = count_transitions(alignments)
+    transitions, transversions = _count_mismatches(alignments, _are_transitions, _are_transversions)
     sites = (alignments.matches + transitions + transversions).astype(np.float64)
     p, q = (_divide(part.astype(np.float64), sites) for part in (transitions, transversions))
     distance = 0.5 * _minus_log(1 - 2 * p - q) + 0.25 * _minus_log(1 - 2 * q)
@@ -229,25 +222,93 @@ def _raw_score(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return alignments.raw_score.astype(np.float64)
 
 
-_OF_UNAMBIGUOUS = ("identity-unambiguous", "kimura", "jukes-cantor")
+def _are_unambiguous(query: Codes, target: Codes) -> Flags:
+    return np.maximum(query, target) < DNA.unambiguous
 
-MEASURES: dict[str, Measure] = {
-    name: Measure(
-        name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments, name in _OF_UNAMBIGUOUS
-    )
-    for name, detail, alphabet, of_alignments in (
-        ("identity", Detail.STATS, None, _identity),
-        ("identity-aligned", Detail.STATS, None, _identity_aligned),
-        ("identity-shorter", Detail.STATS, None, _identity_shorter),
-        ("identity-unambiguous", Detail.STATS, None, _identity_unambiguous),
-        ("kimura", Detail.STATS, PROTEIN, _kimura),
-        ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
-        ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),
-        ("score", Detail.SCORE, None, _score),
+
+def _are_transitions(query: Codes, target: Codes) -> Flags:
+    """Whether bases change within purines (A, G) or pyrimidines (C, T): their codes differ by 2."""
+    flags: Flags = _are_unambiguous(query, target) & (query ^ target == 2)
+    return flags
+
+
+def _are_transversions(query: Codes, target: Codes) -> Flags:
+    flags: Flags = _are_unambiguous(query, target) & (query ^ target != 2)
+    return flags
+
+
+def _count_mismatches(
+    alignments: Alignments, *kinds: Callable[[Codes, Codes], Flags]
+) -> npt.NDArray[np.int64]:
+    """Count the columns of two residues that differ, or are ambiguous; int64 of shape (kinds, n).
+
+    Parameters
+    ----------
+    alignments : Alignments
+        With CIGARs.
+    *kinds : functions
+        Take the codes of query and target of such columns, and say which are counted.
+    """
+    offsets, count, start = alignments.cigar_offsets, len(alignments), 0
+    assert offsets is not None
+    counts = np.zeros((len(kinds), count), np.int64)
+    while start < count:
+        stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_RUNS, side="right")) - 1
+        stop = min(max(stop, start + 1), count)
+        pair, *codes = _mismatches(alignments[start:stop])
+        for row, are_counted in zip(counts, kinds, strict=True):
+            row[start:stop] = np.bincount(pair[are_counted(*codes)], minlength=stop - start)
+        start = stop
+    return counts
+
+
+def _mismatches(part: Alignments) -> Iterator[npt.NDArray[Any]]:
+    """Yield the pair of each column of a mismatch, then its codes of the query, of the target."""
+    assert part.cigar is not None
+    assert part.cigar_offsets is not None
+    assert part.query_start is not None
+    assert part.query_end is not None
+    assert part.target_start is not None
+    runs, offsets = part.cigar[: part.cigar_offsets[-1]], part.cigar_offsets
+    operations, lengths = runs & 15, (runs >> 4).astype(np.int64)
+    pair = np.repeat(np.arange(len(part)), np.diff(offsets))
+    chosen = operations == _MISMATCH
+    sizes = lengths[chosen]
+    owner = np.repeat(pair[chosen], sizes)
+    yield owner
+    # Where the first residue of each span is in the set, and where residues go from there: those
+    # of a query on strand -1 from its end backwards.
+    forward = np.ones(len(part), np.int64)
+    steps = forward if part.strand is None else part.strand.astype(np.int64)
+    first = np.where(steps > 0, part.query_start, part.query_end - 1)
+    in_run = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    for sequences, index, start, step, gap in (
+        (part.queries, part.query, first, steps, _DELETION),
+        (part.targets, part.target, part.target_start, forward, _INSERTION),
+    ):
+        residues = np.where(operations == gap, 0, lengths)
+        before = np.cumsum(residues) - residues  # over all pairs; less that of the pair's first run
+        inside = in_run + np.repeat((before - before[offsets[pair]])[chosen], sizes)
+        codes = sequences.codes[(sequences.offsets[index] + start)[owner] + step[owner] * inside]
+        if step is not forward:
+            codes = np.where(step[owner] < 0, complement_of(sequences.alphabet)[codes], codes)
+        yield codes
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure("identity", partial(find_differences, "identity")),
+        Measure("identity-aligned", partial(find_differences, "identity-aligned")),
+        Measure("identity-shorter", partial(find_differences, "identity-shorter")),
+        Measure("identity-unambiguous", _identity_unambiguous, of_unambiguous=True),
+        Measure("kimura", _kimura, alphabet=PROTEIN, of_unambiguous=True),
+        Measure("jukes-cantor", _jukes_cantor, alphabet=DNA, of_unambiguous=True),
+        Measure("kimura-2p", _kimura_2p, Detail.CIGAR, DNA),
+        Measure("score", _score, Detail.SCORE),
     )
 }
 
 _ALL_MEASURES = MEASURES | {
-    name: Measure(name, summary, Detail.SCORE, PROTEIN, _raw_score)
-    for name, summary in RECEPTOR_MEASURES.items()
+    name: Measure(name, _raw_score, Detail.SCORE, PROTEIN) for name in RECEPTOR_MEASURES
 }

@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import AlphabetError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.engines import Engine
+from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.jobs.commands.planning import files_of
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
-from pairalign.jobs.stages.receptor_engine import ReceptorEngine
+from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.scoring.scoring import make_scoring
 from pairalign.scoring.scoring_request import ScoringRequest
@@ -37,6 +44,41 @@ GivenGenes = str | os.PathLike[str] | Loops
 """A table of loops by V gene, or the loops."""
 
 
+class _ReceptorEngine(WrappedEngine):
+    """Measures TCRdist, as raw scores; the engine that it wraps does nothing.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its sets are `pairalign.sequences.receptors.ReceptorSet` or blocks of one.
+    """
+
+    def __init__(self, engine: Engine, problem: Problem, threads: int) -> None:
+        super().__init__(engine)
+        self._problem = problem
+        self._distances = TcrDistances(problem.queries, problem.targets, threads)
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Measure the pairs of `window`; see `pairalign.engines.Engine`."""
+        problem, values = self._problem, self._distances.of_window(window)
+        rows, columns = window.positions()
+        if pair_mask is not None:
+            rows, columns, values = rows[pair_mask], columns[pair_mask], values[pair_mask]
+        query, target = problem.queries.order[rows], problem.others.order[columns]
+        if problem.is_one_set:
+            query, target = np.minimum(query, target), np.maximum(query, target)
+        return Alignments(
+            queries=problem.queries,
+            targets=problem.others,
+            scoring=problem.scoring,
+            query=query,
+            target=target,
+            raw_score=values,
+        )
+
+
 class ReceptorProcedure(PlainProcedure):
     """Measures receptors instead of aligning them."""
 
@@ -47,7 +89,7 @@ class ReceptorProcedure(PlainProcedure):
         for engine in engines[1:]:
             engine.close()
         problem = Problem(job.queries, job.targets, job.scoring)
-        return [ReceptorEngine(engines[0], problem, job.threads)], None
+        return [_ReceptorEngine(engines[0], problem, job.threads)], None
 
 
 def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = None) -> Problem:
