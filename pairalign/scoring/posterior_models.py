@@ -181,7 +181,7 @@ def profile_costs(alphabet: Alphabet) -> ProfileCosts | None:
     miqs = _symmetric(_parameters("protein")["miqs"])
     scores = np.full((CODES, CODES), _ALIGNED, np.int32)
     scores[: len(miqs), : len(miqs)] += np.rint(10 * miqs).astype(np.int32)
-    return ProfileCosts(scores, gap_open=60, posterior=200)
+    return ProfileCosts(scores, gap_open=100, posterior=100)
 
 
 @cache
