@@ -11,7 +11,8 @@ GPU parallelization techniques. University of Minnesota.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,15 @@ from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import (
     Layout,
     Shape,
     Task,
+    cut_batch,
     cut_launches,
     describe_pairs,
 )
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen, make_alignments
-from pairalign.engines.cuda.block_diagonals.window_task import WindowTask
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
-from pairalign.engines.device.batch_pipeline import BatchPipeline
+from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.device_sets import padded_lengths
 from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.engines.kernels import find_kernel
@@ -70,6 +71,11 @@ KEPT_SHARE = 256
 """Memory of batches is kept between windows if it is at most this part (a divisor) of the limit."""
 
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
+
+_AlignBatch = Callable[
+    [Chosen, slice, npt.NDArray[np.bool_], list[Shape], Layout, dict[str, int], Want], Alignments
+]
+"""What aligns pairs that have their place on the device."""
 
 
 class BlockDiagonals(KernelFamily):
@@ -156,7 +162,7 @@ class BlockDiagonals(KernelFamily):
             multiprocessors=context.multiprocessors,
             rows_a_lane=self._rows_a_lane,
         )
-        job = WindowTask(self.align_batch, context, window, want, chosen, swapped, shapes, task)
+        job = _WindowTask(self.align_batch, context, window, want, chosen, swapped, shapes, task)
         self.pipeline.run(job, 0)
         if not job.parts:
             return make_alignments(context, chosen.part(slice(0, 0)), want)
@@ -389,3 +395,88 @@ def _defines(mode: str, wide: bool, fill_kernels: Iterable[str] = ()) -> dict[st
     }
     entries = [f"ENTRY({name},{FILL_KERNELS[name]})" for name in fill_kernels]
     return defines | ({"PAIRALIGN_ENTRIES": " ".join(entries)} if entries else {})
+
+
+@dataclass(frozen=True)
+class _DiagonalBatch:
+    """Some pairs of a task from `first` on; `layout`: None where a single one does not fit."""
+
+    first: int
+    count: int
+    layout: Layout | None
+
+    @property
+    def pairs(self) -> slice:
+        """Where they are among the task's."""
+        return slice(self.first, self.first + self.count)
+
+
+class _WindowTask(BatchTask[int, _DiagonalBatch, Slot, Alignments]):
+    """Pairs of a window on their way through the pipeline; work is the number of the first one."""
+
+    def __init__(
+        self,
+        align: _AlignBatch,
+        context: DeviceContext,
+        window: Window,
+        want: Want,
+        chosen: Chosen,
+        swapped: npt.NDArray[np.bool_],
+        shapes: list[Shape],
+        task: Task,
+    ) -> None:
+        self.parts: list[Alignments] = []
+        self._align = align
+        self._context = context
+        self._window = window
+        self._want = want
+        self._chosen = chosen
+        self._swapped = swapped
+        self._shapes = shapes
+        self._task = task
+
+    def plan(self, work: int, limit_bytes: int) -> Iterator[_DiagonalBatch]:
+        """Yield batches of the pairs from `work` on that fit some memory."""
+        first = work
+        while first < len(self._shapes):
+            count, layout = cut_batch(self._shapes, first, self._task, limit_bytes)
+            yield _DiagonalBatch(first, count, layout)
+            first += count
+
+    def rest(self, work: int, batch: _DiagonalBatch) -> list[int]:
+        """Return what is to be planned again where a batch found no memory."""
+        return [batch.first]
+
+    def array_bytes(self, batch: _DiagonalBatch) -> dict[str, int]:
+        """Return what the arrays of a batch take."""
+        assert batch.layout is not None
+        return batch.layout.sizes
+
+    def is_for_host(self, batch: _DiagonalBatch) -> bool:
+        """Whether no layout fits, so that the CPU aligns the pair."""
+        return batch.layout is None
+
+    def align_on_host(self, batch: _DiagonalBatch) -> None:
+        """Align a pair on the CPU."""
+        row = int(self._chosen.rows[batch.first])
+        column = int(self._chosen.columns[batch.first])
+        window = self._window
+        pair_window = Window(window.index, row, row + 1, column, column + 1, window.triangular)
+        self.parts.append(self._context.align_on_host(pair_window, self._want))
+
+    def start(self, batch: _DiagonalBatch, slot: Slot, addresses: dict[str, int]) -> Alignments:
+        """Align a batch."""
+        assert batch.layout is not None
+        return self._align(
+            self._chosen,
+            batch.pairs,
+            self._swapped[batch.pairs],
+            self._shapes[batch.pairs],
+            batch.layout,
+            addresses,
+            self._want,
+        )
+
+    def finish(self, slot: Slot, flight: Alignments) -> None:
+        """Keep the alignments of a batch."""
+        self.parts.append(flight)
