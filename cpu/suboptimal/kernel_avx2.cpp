@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "pair_lanes.h"
 #include "strips.h"
 
 namespace pairalign {
@@ -15,5 +16,7 @@ const SuboptimalKernel suboptimal_avx2 = {"avx2",
                                           avx2::suboptimal_band,
                                           avx2::suboptimal_most_free,
                                           avx2::suboptimal_most_near,
-                                          avx2::suboptimal_most_along};
+                                          avx2::suboptimal_most_along,
+                                          avx2::PairLanes::LANES,
+                                          avx2::suboptimal_group};
 }  // namespace pairalign

@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "pair_lanes.h"
 #include "strips.h"
 
 namespace pairalign {
@@ -15,5 +16,7 @@ const SuboptimalKernel suboptimal_avx512 = {"avx512",
                                             avx512::suboptimal_band,
                                             avx512::suboptimal_most_free,
                                             avx512::suboptimal_most_near,
-                                            avx512::suboptimal_most_along};
+                                            avx512::suboptimal_most_along,
+                                            avx512::PairLanes::LANES,
+                                            avx512::suboptimal_group};
 }  // namespace pairalign

@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "pair_lanes.h"
 #include "strips.h"
 
 namespace pairalign {
@@ -15,5 +16,7 @@ const SuboptimalKernel suboptimal_neon = {"neon",
                                           neon::suboptimal_band,
                                           neon::suboptimal_most_free,
                                           neon::suboptimal_most_near,
-                                          neon::suboptimal_most_along};
+                                          neon::suboptimal_most_along,
+                                          neon::PairLanes::LANES,
+                                          neon::suboptimal_group};
 }  // namespace pairalign

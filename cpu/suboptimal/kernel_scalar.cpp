@@ -2,6 +2,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "pair_lanes.h"
 #include "strips.h"
 
 namespace pairalign {
@@ -14,5 +15,7 @@ const SuboptimalKernel suboptimal_scalar = {"scalar",
                                             scalar::suboptimal_band,
                                             scalar::suboptimal_most_free,
                                             scalar::suboptimal_most_near,
-                                            scalar::suboptimal_most_along};
+                                            scalar::suboptimal_most_along,
+                                            scalar::PairLanes::LANES,
+                                            scalar::suboptimal_group};
 }  // namespace pairalign

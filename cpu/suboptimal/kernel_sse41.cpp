@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "pair_lanes.h"
 #include "strips.h"
 
 namespace pairalign {
@@ -15,5 +16,7 @@ const SuboptimalKernel suboptimal_sse41 = {"sse41",
                                            sse41::suboptimal_band,
                                            sse41::suboptimal_most_free,
                                            sse41::suboptimal_most_near,
-                                           sse41::suboptimal_most_along};
+                                           sse41::suboptimal_most_along,
+                                           sse41::PairLanes::LANES,
+                                           sse41::suboptimal_group};
 }  // namespace pairalign

@@ -508,8 +508,10 @@ int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
         const int32_t done = align_by_seeds(job, kernel, *seeds, band, found, runs, rest);
         if (done != TO_FILL) return done;
         rest = std::numeric_limits<int32_t>::max();
-        const int32_t filled = pairalign_suboptimal_alignment(job.pair, kernel.name, &found, runs);
-        return filled == 0 ? USELESS : filled;
+        const int64_t at = 0;
+        const int32_t status =
+            pairalign_suboptimal_alignments(job.pair, 1, kernel.name, 1, &found, runs, &at);
+        return status < 0 ? status : found.score == 0 ? USELESS : 1;
     }
     pairalign_suboptimal_found known{};
     std::vector<uint32_t> known_runs;

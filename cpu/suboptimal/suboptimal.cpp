@@ -4,12 +4,15 @@
 #include "suboptimal.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <new>
 
+#include "../threads.h"
 #include "job.h"
 #include "path_back.h"
+#include "used_runs.h"
 
 namespace pairalign {
 namespace {
@@ -170,16 +173,159 @@ int32_t align_suboptimal(const pairalign_suboptimal_pair& pair, const Suboptimal
     return align_by_diagonals(job, kernel.wide, checkpoints, checkpoints.wide, found, runs);
 }
 
+// Aligns pairs, one or those of a group.
+class Aligner {
+public:
+    Aligner(const pairalign_suboptimal_pair* pairs, const SuboptimalKernel& kernel,
+            pairalign_suboptimal_found* found, uint32_t* runs, const int64_t* runs_at)
+        : pairs_(pairs), kernel_(kernel), found_(found), runs_(runs), runs_at_(runs_at) {}
+
+    // How many pairs from one on are filled together: at most `count`.
+    int64_t together(int64_t first, int64_t count) const {
+        if (!fits_lanes(pairs_[first])) return 1;
+        int64_t cells = pairs_[first].column_count;
+        int64_t last = first;
+        const auto is_like = [&](int64_t k) {
+            const int64_t rows = std::max(pairs_[first].row_count, pairs_[k].row_count);
+            return pairs_[k].columns == pairs_[first].columns && cells * rows <= MOST_CELLS;
+        };
+        while (last < first + std::min<int64_t>(count, kernel_.lanes) && is_like(last)) ++last;
+        return last - first < LEAST_TOGETHER ? 1 : last - first;
+    }
+    int64_t cells(int64_t first) const {
+        return int64_t{pairs_[first].row_count} * pairs_[first].column_count;
+    }
+
+    // 0, or what the C ABI returns below it.
+    int32_t align(int64_t first, int64_t count) const {
+        if (count > 1) return align_group(first, count);
+        return align_one(first);
+    }
+
+private:
+    static constexpr int64_t MOST_CELLS = 1 << 19;  // of a pair in a group: there is a byte of flags for each
+    static constexpr int64_t LEAST_TOGETHER = 4;    // a group takes as long as some pairs
+    static constexpr int32_t ALIGNED = 64;
+
+    static int32_t most_score(const pairalign_suboptimal_pair& pair) {
+        return *std::max_element(pair.matrix, pair.matrix + SUBOPTIMAL_CODES * SUBOPTIMAL_CODES);
+    }
+    static int32_t bias_of(const pairalign_suboptimal_pair& pair) {
+        return -std::min(0,
+                         *std::min_element(pair.matrix, pair.matrix + SUBOPTIMAL_CODES * SUBOPTIMAL_CODES));
+    }
+    // The score up to which lanes are right.
+    static int32_t limit_of(const pairalign_suboptimal_pair& pair) {
+        return 255 - std::min(255, std::max(0, most_score(pair)) + bias_of(pair));
+    }
+    static bool fits_lanes(const pairalign_suboptimal_pair& pair) {
+        return pair.is_local && pair.gap_open <= 255 && pair.least <= limit_of(pair);
+    }
+
+    int32_t align_one(int64_t k) const {
+        const int32_t status = align_suboptimal(pairs_[k], kernel_, found_[k], runs_ + runs_at_[k]);
+        if (status == 0) found_[k] = {};
+        return std::min(status, 0);
+    }
+
+    int32_t align_group(int64_t first, int64_t count) const {
+        const pairalign_suboptimal_pair& pair = pairs_[first];
+        std::vector<const pairalign_suboptimal_pair*> lanes;
+        std::vector<SuboptimalBarred> barred;
+        int32_t rows = 0;
+        for (int32_t lane = 0; lane < count; ++lane) {
+            lanes.push_back(&pairs_[first + lane]);
+            rows = std::max(rows, lanes.back()->row_count);
+            for_each_used_run(*lanes.back(), [&](int32_t row, int32_t column, int32_t residues) {
+                for (int32_t k = 1; k <= residues; ++k) barred.push_back({column + k, row + k, lane});
+            });
+        }
+        std::sort(barred.begin(), barred.end(),
+                  [](const SuboptimalBarred& a, const SuboptimalBarred& b) { return a.column < b.column; });
+        const size_t size = static_cast<size_t>(rows) * static_cast<size_t>(kernel_.lanes);
+        const size_t bytes = size * (4 + static_cast<size_t>(pair.column_count));
+        const std::unique_ptr<uint8_t[]> memory(new uint8_t[bytes + ALIGNED]);  // not cleared
+        uint8_t* const cells = memory.get() + (ALIGNED - reinterpret_cast<uintptr_t>(memory.get()) % ALIGNED);
+        std::vector<SuboptimalEnd> ends(static_cast<size_t>(count));
+        const SuboptimalGroup group{lanes.data(),  static_cast<int32_t>(count),
+                                    rows,          bias_of(pair),
+                                    barred.data(), barred.size(),
+                                    cells,         cells + 4 * size,
+                                    ends.data()};
+        if (!kernel_.group(group)) return SUBOPTIMAL_CANCELLED;
+        for (int32_t lane = 0; lane < count; ++lane) {
+            const SuboptimalEnd& end = ends[static_cast<size_t>(lane)];
+            int32_t status = 0;
+            if (end.score > limit_of(pair)) status = align_one(first + lane);
+            else if (end.score < pair.least) found_[first + lane] = {};
+            else trace_lane(group, lane, end, first + lane);
+            if (status < 0) return status;
+        }
+        return 0;
+    }
+
+    // Flags of a pair of a group.
+    struct LaneFlags {
+        const uint8_t* flags;
+        size_t lanes, rows;
+        uint8_t at(int32_t row, int32_t column) const {
+            return flags[(static_cast<size_t>(column - 1) * rows + static_cast<size_t>(row - 1)) * lanes];
+        }
+        void reach(int32_t, int32_t) {}
+        uint8_t flag(int32_t row, int32_t column) const {
+            const int e_on = column > 1 ? at(row, column - 1) & SUBOPTIMAL_E_ON : 0;
+            const int f_on = row > 1 ? at(row - 1, column) & SUBOPTIMAL_F_ON : 0;
+            const int own = at(row, column) & (SUBOPTIMAL_DIAGONAL | SUBOPTIMAL_E | SUBOPTIMAL_STOP);
+            return static_cast<uint8_t>(own | e_on | f_on);
+        }
+    };
+
+    void trace_lane(const SuboptimalGroup& group, int32_t lane, SuboptimalEnd end, int64_t k) const {
+        LaneFlags flags{group.flags + lane, static_cast<size_t>(kernel_.lanes),
+                        static_cast<size_t>(group.rows)};
+        // Ties: the end cell.
+        end.row = group.rows;
+        while (!(flags.at(end.row, end.column) & SUBOPTIMAL_RAISED)) --end.row;
+        SuboptimalJob job;
+        job.pair = &pairs_[k];
+        trace(flags, job, end, found_[k], runs_ + runs_at_[k]);
+    }
+
+    const pairalign_suboptimal_pair* const pairs_;
+    const SuboptimalKernel& kernel_;
+    pairalign_suboptimal_found* const found_;
+    uint32_t* const runs_;
+    const int64_t* const runs_at_;
+};
+
 }  // namespace
 }  // namespace pairalign
 
-PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_pair* pair,
-                                                     const char* instruction_set,
-                                                     pairalign_suboptimal_found* found, uint32_t* runs) {
+PAIRALIGN_API int32_t pairalign_suboptimal_alignments(const pairalign_suboptimal_pair* pairs, int64_t count,
+                                                      const char* instruction_set, int32_t threads,
+                                                      pairalign_suboptimal_found* found, uint32_t* runs,
+                                                      const int64_t* runs_at) {
+    struct Task {
+        int64_t first, count, cells;
+    };
     const pairalign::SuboptimalKernel* kernel = pairalign::suboptimal_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
-        return pairalign::align_suboptimal(*pair, *kernel, *found, runs);
+        const pairalign::Aligner aligner(pairs, *kernel, found, runs, runs_at);
+        std::vector<Task> tasks;
+        for (int64_t first = 0; first < count; first += tasks.back().count)
+            tasks.push_back({first, aligner.together(first, count - first), aligner.cells(first)});
+        // So that all threads end together.
+        std::stable_sort(tasks.begin(), tasks.end(),
+                         [](const Task& a, const Task& b) { return a.cells > b.cells; });
+        std::atomic<int32_t> worst{0};
+        pairalign::on_threads(static_cast<int32_t>(tasks.size()), threads, [&](int32_t k) {
+            const Task& task = tasks[static_cast<size_t>(k)];
+            if (worst < 0) return;
+            const int32_t status = aligner.align(task.first, task.count);
+            if (status < 0) worst = status;
+        });
+        return worst;
     } catch (const std::bad_alloc&) {
         return -1;
     }

@@ -43,11 +43,13 @@ struct pairalign_suboptimal_found {
     int32_t run_count;
 };
 
-// Returns 1 with the alignment and its runs; 0 where none scores enough; -1 without memory, -2 when
-// cancelled. `runs` has room for row_count + column_count.
-PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_pair* pair,
-                                                     const char* instruction_set,
-                                                     pairalign_suboptimal_found* found, uint32_t* runs);
+// Aligns pairs once more: `found` of one has score 0 where none scores enough. Its runs begin at `runs_at`,
+// where there is room for row_count + column_count. Pairs with the same columns that follow one another take
+// less time. Returns 0; -1 without memory, -2 when cancelled.
+PAIRALIGN_API int32_t pairalign_suboptimal_alignments(const pairalign_suboptimal_pair* pairs, int64_t count,
+                                                      const char* instruction_set, int32_t threads,
+                                                      pairalign_suboptimal_found* found, uint32_t* runs,
+                                                      const int64_t* runs_at);
 
 // Aligns where that can be proven to be the best alignment without filling the matrix: see proven_band.cpp.
 // Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was faster
@@ -89,6 +91,7 @@ enum SuboptimalFlag : uint8_t {
     SUBOPTIMAL_E_ON = 4,
     SUBOPTIMAL_F_ON = 8,
     SUBOPTIMAL_STOP = 16,
+    SUBOPTIMAL_RAISED = 32,  // in groups: it scores more than all cells before it
 };
 
 // Two sequences as kernels take them. Cells are computed by antidiagonals, row + column; each has its rows in
@@ -148,6 +151,27 @@ struct SuboptimalBorder {
     uint8_t *row, *column;  // [size]
 };
 
+// A cell whose residues are not put together again, of a pair of a group.
+struct SuboptimalBarred {
+    int32_t column, row;  // from 1 on
+    int32_t lane;
+};
+
+// Pairs that are filled together, a lane each: of the same columns, costs, and `cancelled`.
+struct SuboptimalGroup {
+    const pairalign_suboptimal_pair* const* pairs;
+    int32_t count;                   // at most `lanes` of the kernel
+    int32_t rows;                    // of the longest
+    int32_t bias;                    // is added to scores of residues
+    const SuboptimalBarred* barred;  // by column
+    size_t barred_count;
+    uint8_t* cells;  // [4][rows][lanes], for the kernel
+    // What is found: flags, [columns][rows][lanes], of which those of E and F are of the next cell; scores
+    // and columns of the ends, whose rows are the last ones there that raised the score.
+    uint8_t* flags;
+    SuboptimalEnd* ends;  // [count]
+};
+
 constexpr int32_t SUBOPTIMAL_DRIFT = 4;  // rows beyond an alignment in which its diagonal may change by one
 
 constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
@@ -192,6 +216,9 @@ struct SuboptimalKernel {
     // beside them, and beside their diagonals `around` rows before and after them, where it may drift.
     int32_t (*most_along)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
                           const SuboptimalBorder* border, int32_t around, int32_t width);
+    int32_t lanes;
+    // False when cancelled. Scores are right that are at most 255, less the largest of residues with `bias`.
+    bool (*group)(const SuboptimalGroup& group);
 };
 
 }  // namespace pairalign

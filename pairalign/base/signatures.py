@@ -58,7 +58,7 @@ SIGNATURES = {
     "open_strand_filter": "pointer*2 int32*3 -> pointer",
     # cpu/suboptimal/suboptimal.h
     "band_alignment": "pointer text pointer*3 int32 -> int32",
-    "suboptimal_alignment": "pointer text pointer*2 -> int32",
+    "suboptimal_alignments": "pointer int64 text int32 pointer*3 -> int32",
     # cpu/suboptimal/seed_pairs.h
     "close_read_seeds": "pointer -> none",
     "open_read_seeds": "pointer -> pointer",

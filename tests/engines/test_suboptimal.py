@@ -135,6 +135,56 @@ def test_proteins_and_long_repeats() -> None:
             assert [found_alignment(chain, k) for k in range(len(chain))] == expected
 
 
+COSTS: list[dict[str, Any]] = [
+    {},
+    {"gap_open": 3, "gap_extend": 0},
+    {"gap_open": 1, "gap_extend": 1},
+]
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("costs", COSTS)
+def test_pairs_with_the_same_columns_are_filled_together(costs: dict[str, Any], isa: str) -> None:
+    """More than lanes, of several lengths, with ties and scores beyond 8 bits: as one by one."""
+    rng = np.random.default_rng(7)
+    proteins = ["".join(rng.choice(list("ACDWX"), int(n))) for n in rng.integers(28, 50, 70)]
+    proteins[:5] = [protein + 26 * "W" for protein in proteins[:5]]
+    proteins.append(26 * "W")
+    reads = SequenceSet.from_strings(proteins, alphabet="protein")
+    scoring = pairalign.make_scoring("protein", mode="local", **costs)
+    window = Window(0, 0, len(reads), 0, len(reads), True)
+    everything = pairalign.align(reads, scoring=scoring, device="cpu")
+    aligner = SuboptimalAligner(reads, reads, scoring, 2, isa)
+    scores: list[int] = []
+    for column in reads.order[-2:].tolist():
+        has_it = (everything.query == column) | (everything.target == column)
+        layers = [everything.take(has_it & (everything.raw_score > 0))]
+        for _ in range(3):
+            together, numbers = aligner.next_of(layers, window, 1)
+            layers = [layer.take(numbers) for layer in layers]
+            for k in range(len(numbers)):
+                alone, _ = aligner.next_of([one.take([k]) for one in layers], window, 1)
+                assert found_alignment(together, k) == found_alignment(alone, 0)
+            layers.append(together)
+            scores += together.raw_score.tolist()
+    assert min(scores) < 20
+    assert max(scores) > 255
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_proteins_filled_together_are_as_the_reference(isa: str) -> None:
+    rng = np.random.default_rng(8)
+    proteins = ["".join(rng.choice(list("ACWX"), int(n))) for n in rng.integers(8, 20, 9)]
+    reads = SequenceSet.from_strings(proteins, alphabet="protein")
+    for costs in COSTS:
+        scoring = pairalign.make_scoring("protein", mode="local", **costs)
+        for chain in every(reads, scoring, isa, 4):
+            ends = int(chain.query[0]), int(chain.target[0])
+            codes = [reads.codes_of(end).tolist() for end in ends]
+            expected = reference.align_all(*codes, costs_of(scoring), 4)
+            assert [found_alignment(chain, k) for k in range(len(chain))] == expected
+
+
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_the_environment_says_which_instruction_set(
     isa: str, monkeypatch: pytest.MonkeyPatch
@@ -145,9 +195,9 @@ def test_the_environment_says_which_instruction_set(
     monkeypatch.setenv("PAIRALIGN_ISA", isa)
     align, asked = suboptimal._align, []
 
-    def noted(pair: object, name: bytes, *arguments: object) -> int:
+    def noted(pairs: object, count: int, name: bytes, *arguments: object) -> int:
         asked.append(name.decode())
-        return int(align(pair, name, *arguments))
+        return int(align(pairs, count, name, *arguments))
 
     monkeypatch.setattr(suboptimal, "_align", noted)
     found, _ = SuboptimalAligner(reads, reads, scoring, 1).next_of(

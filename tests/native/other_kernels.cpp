@@ -88,9 +88,9 @@ void print_suboptimal(const Residues& rows, const Residues& columns, const Costs
     int count = 0;
     for (; count < MOST; count++) {
         const pairalign_suboptimal_pair next = pair();
-        const int32_t status = pairalign_suboptimal_alignment(&next, isa.c_str(), &found, runs.data());
-        if (status < 0) std::abort();
-        if (status == 0) break;
+        const int64_t at = 0;
+        if (pairalign_suboptimal_alignments(&next, 1, isa.c_str(), 1, &found, runs.data(), &at)) std::abort();
+        if (found.score == 0) break;
         sum = sum_of(sum, found, runs);
         known.add(found, runs.data());
     }

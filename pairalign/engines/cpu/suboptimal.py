@@ -2,7 +2,8 @@
 
 After Waterman and Eggert 1987. The native code is ``cpu/suboptimal/``; it runs on cores whatever
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
-the pair's whole matrix, unless a run of equal residues that it must have is not there.
+the pair's whole matrix, unless a run of equal residues that it must have is not there; short pairs
+of the same column sequence are filled together.
 
 Where two reads are alike in one place, the best alignment is made in a band and then proven to
 be the best, by what suboptimal ones may score: `SuboptimalAligner.best_of` and
@@ -12,11 +13,10 @@ be the best, by what suboptimal ones may score: `SuboptimalAligner.best_of` and
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_int32, c_void_p
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,6 @@ class NativePair(ctypes.Structure):
     )
 
 
-_NATIVE_PAIR = np.dtype(NativePair)
-
-
 class NativeFound(ctypes.Structure):
     """pairalign_suboptimal_found."""
 
@@ -63,13 +60,18 @@ class NativeFound(ctypes.Structure):
     )
 
 
-_align = library.pairalign_suboptimal_alignment
+_NATIVE_PAIR, _NATIVE_FOUND = np.dtype(NativePair), np.dtype(NativeFound)
+
+_align = library.pairalign_suboptimal_alignments
 _band = library.pairalign_band_alignment
 
 _screen = library.pairalign_suboptimal_screen
 
 _NO_MEMORY, _CANCELLED = -1, -2
 _FOUND, _USELESS, _UNPROVEN = 1, 2, 3
+
+_RESIDUES_AT_ONCE = 1 << 24
+"""Of pairs that the native code is given together: there is room for a run of each."""
 
 _LEAST_IN_BANDS = 500
 """Residues: of less, as many pairs as there are lanes are filled as quickly."""
@@ -226,7 +228,12 @@ class SuboptimalAligner:
 
         def gathered(which: int) -> tuple[Alignments, npt.NDArray[np.int64]]:
             numbers = np.flatnonzero(outcome == which)
-            alignments = self._gather(bare, numbers, [results[k][1:] for k in numbers], window)
+            some = [results[k][1:] for k in numbers]
+            each = np.zeros(len(some), _NATIVE_FOUND)
+            for k, (one, _) in enumerate(some):
+                each[k] = np.frombuffer(bytes(one), _NATIVE_FOUND)[0]
+            runs = np.concatenate([np.empty(0, np.uint32), *(of_one for _, of_one in some)])
+            alignments = self._gather(bare, numbers, each, runs, window)
             return to_original_strands(alignments, window), numbers
 
         (proven_alignments, proven), (guessed, unproven) = gathered(_FOUND), gathered(_UNPROVEN)
@@ -269,16 +276,17 @@ class SuboptimalAligner:
         pairs, arrays = self._native_pairs(turned, len(rounds), window)
         pairs["least"], pairs["least_run"] = least, least_run
         numbers = np.arange(len(pairs)) if least_run == 0 else self._screen(pairs)
-        cells = pairs["row_count"][numbers].astype(np.int64) * pairs["column_count"][numbers]
-        by_size = numbers[np.argsort(-cells, kind="stable")].tolist()  # so that all end together
-        with ThreadPoolExecutor(self._threads) as pool:
-            results = dict(zip(by_size, pool.map(partial(self._next, pairs), by_size), strict=True))
+        found, runs = np.zeros(len(pairs), _NATIVE_FOUND), [np.empty(0, np.uint32)]
+        of_pairs = np.empty(0, np.int64)
+        for some in _parts_of(pairs, numbers):
+            found[some], of_some = self._next(pairs[some])
+            runs.append(of_some)
+            of_pairs = np.concatenate((of_pairs, np.repeat(some, found["run_count"][some])))
         del arrays
-        outcomes = {k: results[k][1:] for k in sorted(results) if results[k][0] == _FOUND}
-        numbers = np.array(list(outcomes), np.int64)
-        return to_original_strands(
-            self._gather(rounds[0], numbers, list(outcomes.values()), window), window
-        ), numbers
+        numbers = np.flatnonzero(found["score"])
+        in_order = np.concatenate(runs)[np.argsort(of_pairs, kind="stable")]
+        alignments = self._gather(rounds[0], numbers, found[numbers], in_order, window)
+        return to_original_strands(alignments, window), numbers
 
     def _query_is_row(
         self, query: npt.NDArray[Any], target: npt.NDArray[Any], window: Window
@@ -347,8 +355,19 @@ class SuboptimalAligner:
         _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
         return np.flatnonzero(may)
 
-    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[int, NativeFound, Runs]:
-        return self._called(pairs, number, _align)
+    def _next(self, pairs: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.void], Runs]:
+        """Align some pairs once more; return what is found of each, and all runs."""
+        if self._cancelled[0]:
+            raise InterruptedError("cancelled")
+        found = np.zeros(len(pairs), _NATIVE_FOUND)
+        rooms = pairs["row_count"].astype(np.int64) + pairs["column_count"]
+        starts = np.cumsum(rooms) - rooms
+        runs = np.empty(int(rooms.sum()), np.uint32)
+        out = (array.ctypes.data for array in (found, runs, starts))
+        _check(_align(pairs.ctypes.data, len(pairs), self._isa, self._threads, *out))
+        counts = found["run_count"].astype(np.int64)
+        places = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return found, runs[places]
 
     def _called(
         self, pairs: npt.NDArray[np.void], number: int, function: Any, *more: Any
@@ -368,35 +387,42 @@ class SuboptimalAligner:
         self,
         first: Alignments,
         numbers: npt.NDArray[np.int64],
-        outcomes: Sequence[tuple[NativeFound, Runs]],
+        found: npt.NDArray[np.void],
+        runs: Runs,
         window: Window,
     ) -> Alignments:
+        """Return what was found of some pairs as alignments; `runs`: of one after the other."""
         query, target = first.query[numbers], first.target[numbers]
         is_row = self._query_is_row(query, target, window)
-
-        def column(name: str) -> npt.NDArray[np.int32]:
-            return np.array([getattr(outcome, name) for outcome, _ in outcomes], np.int32)
-
-        fields: dict[str, Any] = {
-            name: column(name) for name in ("matches", "mismatches", "gap_openings", "gap_residues")
-        }
+        counts = "matches", "mismatches", "gap_openings", "gap_residues"
+        fields: dict[str, Any] = {name: found[name].astype(np.int32) for name in counts}
         for end in ("start", "end"):
-            rows, columns = column(f"row_{end}"), column(f"column_{end}")
+            rows, columns = found[f"row_{end}"], found[f"column_{end}"]
             fields[f"query_{end}"] = np.where(is_row, rows, columns)
             fields[f"target_{end}"] = np.where(is_row, columns, rows)
-        sizes = np.array([len(runs) for _, runs in outcomes], np.int64)
+        ends = np.cumsum(found["run_count"], dtype=np.int64)
         return Alignments(
             queries=first.queries,
             targets=first.targets,
             scoring=first.scoring,
             query=query,
             target=target,
-            raw_score=column("score"),
-            cigar=np.concatenate([np.empty(0, np.uint32), *(runs for _, runs in outcomes)]),
-            cigar_offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
-            strand=None if first.strand is None else np.full(len(outcomes), window.strand, np.int8),
+            raw_score=found["score"].astype(np.int32),
+            cigar=runs,
+            cigar_offsets=np.concatenate((np.zeros(1, np.int64), ends)),
+            strand=None if first.strand is None else np.full(len(found), window.strand, np.int8),
             **fields,
         )
+
+
+def _parts_of(
+    pairs: npt.NDArray[np.void], numbers: npt.NDArray[np.int64]
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the numbers of pairs in parts, those with the same columns after one another."""
+    order = numbers[np.lexsort((pairs["row_count"][numbers], pairs["columns"][numbers]))]
+    residues = np.cumsum(pairs["row_count"][order].astype(np.int64) + pairs["column_count"][order])
+    starts = np.flatnonzero(np.diff(residues // _RESIDUES_AT_ONCE)) + 1
+    yield from (part for part in np.split(order, starts) if len(part))
 
 
 def _is_same(first: Alignments, k: int, second: Alignments, place: int) -> bool:
