@@ -127,8 +127,8 @@ class InputArguments(RecordArguments, total=False):
 
 
 @request
-class OutputOptions(CommandOptions):
-    """Where results go, and in which format; see `pairalign.jobs.commands.planning`."""
+class PlaceOptions(CommandOptions):
+    """Where results go."""
 
     output: str = option(
         help="file, or - for stdout, which is the default unless that is a terminal; .gz "
@@ -139,6 +139,12 @@ class OutputOptions(CommandOptions):
         is_how=True,
         surface="command",
     )
+
+
+@request
+class OutputOptions(PlaceOptions):
+    """Where results go, and in which format; see `pairalign.jobs.commands.planning`."""
+
     format: str | None = option(is_how=True, surface="command")
 
 

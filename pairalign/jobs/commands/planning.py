@@ -14,7 +14,15 @@ from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.requests.shared import CommandOptions, InputOptions, ProblemOptions, ResumeOptions
+from pairalign.requests.shared import (
+    CommandOptions,
+    InputOptions,
+    OutputOptions,
+    PlaceOptions,
+    ProblemOptions,
+    ResumeOptions,
+    ShardOptions,
+)
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
 
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from pairalign.formats import Writer
     from pairalign.jobs.report.report_option import RunReport
 
-_Options = TypeVar("_Options", bound=CommandOptions)
+_Options = TypeVar("_Options", bound=PlaceOptions)
 
 
 def with_output(
@@ -34,8 +42,8 @@ def with_output(
 
     Parameters
     ----------
-    request : CommandOptions
-        Of a command with an output.
+    request : PlaceOptions
+        Of a command.
     writers : mapping of str to type, optional
         Of formats that the end of a folder's name may mean, with ``--shard``.
     default : str or None
@@ -46,20 +54,7 @@ def with_output(
     FormatError
         There is no output, and standard output is a terminal.
     """
-    values = vars(request)
-    if default == "":
-        default = request.STDOUT_FORMAT
-    output, format = _find_output(values, writers, default)
-    more: dict[str, Any] = {"output": name_output(output)}
-    if "format" in values:
-        more["format"] = format
-    return replace(request, **more)
-
-
-def _find_output(
-    values: Mapping[str, Any], writers: Mapping[str, type[Writer]] | None, default: str | None
-) -> tuple[str, str | None]:
-    output, format = values["output"], values.get("format")
+    output: str | None = request.output
     if output is None:
         if sys.stdout is None or sys.stdout.isatty():
             raise FormatError(
@@ -67,14 +62,18 @@ def _find_output(
                 "the terminal)"
             )
         output = "-"
-    in_parts = values.get("shard") is not None
+    in_parts = isinstance(request, ShardOptions) and request.shard is not None
     if in_parts and output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
-    if format is None and in_parts and writers is not None:
+    named = replace(request, output=name_output(output))
+    if not isinstance(named, OutputOptions) or named.format is not None:
+        return named
+    format = None
+    if in_parts and writers is not None:
         format = format_by_suffix(output, suffixes_of(writers))
     if format is None and (output == "-" or in_parts):
-        format = default
-    return output, format
+        format = request.STDOUT_FORMAT if default == "" else default
+    return replace(named, format=format)
 
 
 def named_output_of(request: CommandOptions, format: str) -> OutputRequest:

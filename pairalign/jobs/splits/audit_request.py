@@ -18,7 +18,7 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     CommandOptions,
-    OutputOptions,
+    PlaceOptions,
     ProblemOptions,
     StrandOptions,
     ThresholdsOptions,
@@ -39,7 +39,7 @@ _INTERACTIONS = "interactions"
 
 
 @request
-class GroupsOptions(CommandOptions):
+class GroupsOptions(PlaceOptions):
     """The groups, their sequences, and where violations go."""
 
     groups: str = place(
@@ -50,7 +50,7 @@ class GroupsOptions(CommandOptions):
     )
     input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH, nargs="?")
     output: str = again(
-        OutputOptions,
+        PlaceOptions,
         "output",
         help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
     )

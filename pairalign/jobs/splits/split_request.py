@@ -19,7 +19,7 @@ from pairalign.jobs.splits.interactions_request import (
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     CommandOptions,
-    OutputOptions,
+    PlaceOptions,
     ProblemOptions,
     ReportOptions,
     SequencesOptions,
@@ -45,11 +45,11 @@ _NEAREST_BELOW = Fraction(1, 10)
 
 
 @request
-class FoldsOutput(CommandOptions):
+class FoldsOutput(PlaceOptions):
     """Where folds go, and what was removed."""
 
     output: str = again(
-        OutputOptions,
+        PlaceOptions,
         "output",
         help="the folds as CSV; - for stdout, which is the default unless that is a terminal",
     )
