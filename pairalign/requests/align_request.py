@@ -38,7 +38,6 @@ from pairalign.base.declaration import (
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
-    MASK_SCORES_NEED_A_MASK,
     RESOURCES,
     RESULTS,
     ClusterOfMachinesOptions,
@@ -48,6 +47,7 @@ from pairalign.requests.shared import (
     HitsArguments,
     HitsOptions,
     MaskArguments,
+    Masking,
     MaskOptions,
     OutputOptions,
     ProblemArguments,
@@ -260,7 +260,6 @@ class AlignRequest(
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        MASK_SCORES_NEED_A_MASK,
         Rule(
             lambda request: request.pairs is not None and request.within is not None,
             "{pairs} and {within} both say which pairs are aligned: leave one out",
@@ -283,12 +282,14 @@ class AlignRequest(
         _needs_local("hsps", lambda request: request.hsps > 1),
         _needs_local("max_evalue", lambda request: request.evalues.max_evalue is not None),
         Rule(
-            lambda request: request.is_masked and not _is_local(request),
+            lambda request: request.masking.of_statistics and not _is_local(request),
             "{mask} needs {mode=local}, but the mode is {.mode}: "
             "add {mask_scores} for scores of masked residues",
         ),
         Rule(
-            lambda request: request.is_masked and (request.hsps > 1 or request.has_hits),
+            lambda request: (
+                request.masking.of_statistics and (request.hsps > 1 or request.has_hits)
+            ),
             "{mask} looks at whole alignments: leave {hsps} and {max_hits} out",
         ),
     )
@@ -299,12 +300,14 @@ class AlignRequest(
         "thresholds",
         min_identity={"help": "leave out pairs with a lower identity, such as 0.97 or 97%%"},
     )
-    mask: str = again(
+    masking: Masking = again(
         MaskOptions,
-        "mask",
-        help="bits and E-values of alignments in which repeats of few residues (tantan) or "
-        "segments of few kinds of residues (seg) add nothing to the score; scores and alignments "
-        "stay",
+        "masking",
+        mask={
+            "help": "bits and E-values of alignments in which repeats of few residues (tantan) or "
+            "segments of few kinds of residues (seg) add nothing to the score; scores and "
+            "alignments stay"
+        },
     )
     ranking: Ranking = again(
         HitsOptions,
@@ -324,11 +327,6 @@ class AlignRequest(
             "help": f"what the best hits are the best by (default: {RANKS[0]})",
         },
     )
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether bits and E-values alone leave residues of low complexity out."""
-        return self.mask != MASKS[0] and not self.mask_scores
 
     @property
     def is_by_accuracy(self) -> bool:

@@ -294,31 +294,41 @@ class HitsArguments(TypedDict, total=False):
 
 
 @request
-class MaskOptions(CommandOptions):
-    """Residues of low complexity."""
+class Masking(Request):
+    """Residues of low complexity: bits and E-values leave them out, or they score as X."""
 
     mask: str = choice(MASKS)
     mask_scores: bool = flag(
-        "residues that --mask finds are X, in DNA N, and score so, in any mode"
+        "residues that --mask finds are X, in DNA N, and score so, in any mode",
+        needs=Rule(
+            lambda request: request.masking.mask == MASKS[0],
+            "{mask_scores} needs {mask=tantan} or {mask=seg}",
+        ),
     )
 
     @property
-    def scored_mask(self) -> str | None:
+    def of_scores(self) -> str | None:
         """What finds residues that score as unknown ones; None: none do."""
         return self.mask if self.mask_scores else None
 
+    @property
+    def of_statistics(self) -> str | None:
+        """What finds residues that bits and E-values alone leave out; None: none."""
+        return None if self.mask_scores or self.mask == MASKS[0] else self.mask
+
+
+@request
+class MaskOptions(CommandOptions):
+    """Residues of low complexity."""
+
+    masking: Masking = group(Masking)
+
 
 class MaskArguments(TypedDict, total=False):
-    """Types of `MaskOptions` in Python."""
+    """Types of `Masking` in Python."""
 
     mask: Literal["none", "tantan", "seg"]
     mask_scores: bool
-
-
-MASK_SCORES_NEED_A_MASK = Rule(
-    lambda request: request.mask_scores and request.mask == MASKS[0],
-    "{mask_scores} needs {mask=tantan} or {mask=seg}",
-)
 
 
 @request

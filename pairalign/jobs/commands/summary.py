@@ -253,8 +253,9 @@ def _facts_of_pair(pair: _Extreme, scoring: Scoring) -> dict[str, Any]:
 def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
     """Say what residues are masked, what E-values are made of, and which pairs are left out."""
     request, job = plan.request, plan.job
-    if request.scored_mask is not None and not quiet:
-        say(describe_mask(plan.problem, job.problem, request.scored_mask))
+    mask = request.masking.of_scores
+    if mask is not None and not quiet:
+        say(describe_mask(plan.problem, job.problem, mask))
     if plan.statistics.reason is not None:
         log.warning("evalue and bits are nan: %s", plan.statistics.reason)
     if plan.statistics.are_shown and plan.significance is not None and not quiet:

@@ -255,6 +255,6 @@ def plan_given(request: AlignRequest, call: Call, run: RunRequest) -> AlignmentP
     if request.orient != ORIENTS[0]:
         read, pairs = _in_canonical_order(read, pairs)
     plan = plan_alignment(replace(request, pairs=pairs), read, run)
-    if request.is_masked and plan.significance is None:
+    if request.masking.of_statistics and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

@@ -143,16 +143,16 @@ def plan_alignment(
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
     pair_list, thresholds = _listed(request, problem, run.resources), request.thresholds
-    unmasked_problem, problem = problem, _masked(problem, request.scored_mask)
+    unmasked_problem, problem = problem, _masked(problem, request.masking.of_scores)
     want = Want(
-        Detail.CIGAR if request.is_masked else run.detail,
+        Detail.CIGAR if request.masking.of_statistics else run.detail,
         raw_minimum(request.min_score, problem.scoring),
     )
     procedure = _procedure_of(request, problem, run)
     # Before E-values are looked for, which may take a while.
     computed = procedure.detail(want.detail, thresholds, problem.scoring.mode)
     check_problem(problem, computed, request.strand)
-    _check_mask(problem, request.mask)
+    _check_mask(problem, request.masking.mask)
     statistics = find_statistics(request, problem, run)
     kept = None
     evalues = request.evalues
@@ -335,11 +335,11 @@ def find_statistics(
             if are_needed:
                 raise
             return Statistics(reason=str(error) if run.statistics else None)
-    mask = request.mask if request.is_masked else MASKS[0]
+    mask = request.masking.of_statistics or MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
     significance = find_significance(
         scoring, *sets, request.evalues.searched, gumbel, composition, mask, strands
     )
     if significance is not None:
-        significance = replace(significance, scored_mask=request.scored_mask)
+        significance = replace(significance, scored_mask=request.masking.of_scores)
     return Statistics(significance, reason, gumbel is not None and significance is not None)

@@ -139,7 +139,7 @@ def plan_verification(
     request: VerifyOptions, problem: Problem, resources: Resources, has_mode: bool
 ) -> VerifyJob:
     """Plan what is checked of the records of a file; `has_mode`: the mode is not any."""
-    problem = mask_problem(problem, request.scored_mask)
+    problem = mask_problem(problem, request.masking.of_scores)
     return VerifyJob(
         request.alignments,
         problem.queries,

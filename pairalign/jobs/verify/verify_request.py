@@ -9,11 +9,11 @@ from pairalign.base.choices import READER_NAMES, TABLES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
-    MASK_SCORES_NEED_A_MASK,
     SCORING,
     SEQUENCE_FILE,
     CommandOptions,
     MaskArguments,
+    Masking,
     MaskOptions,
     OutputOptions,
     ProblemArguments,
@@ -97,8 +97,6 @@ class VerifyOptions(
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     PLACED: ClassVar[dict[type, str]] = {MaskOptions: SCORING}
 
-    RULES: ClassVar[tuple[Rule, ...]] = (MASK_SCORES_NEED_A_MASK,)
-
     format: str | None = format_option(tuple(TABLES), "tsv")
     scoring: ScoringRequest = group(
         ScoringRequest,
@@ -109,11 +107,15 @@ class VerifyOptions(
             "or any",
         },
     )
-    mask: str = again(
+    masking: Masking = again(
         MaskOptions,
-        "mask",
-        help="what masked residues were found by; with --mask-scores",
-        needs=Rule(lambda request: not request.mask_scores, "{mask=.} needs {mask_scores} here"),
+        "masking",
+        mask={
+            "help": "what masked residues were found by; with --mask-scores",
+            "needs": Rule(
+                lambda request: not request.masking.mask_scores, "{mask=.} needs {mask_scores} here"
+            ),
+        },
     )
 
     @property
