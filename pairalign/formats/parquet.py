@@ -59,7 +59,7 @@ class ParquetWriter(Writer):
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
-    commits, is read and cut again into the row groups of a single run.
+    a `flush`, is read and cut again into the row groups of a single run.
     """
 
     name = "parquet"

@@ -394,7 +394,7 @@ def test_killed_and_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert Path("out").read_bytes() == expected
 
 
-def test_a_damaged_journal(folder: Path) -> None:
+def test_damaged_hits_of_a_manifest(folder: Path) -> None:
     job = job_of(proteins(20, 15), None, "local", max_hits=3, result_seconds=0.0)
     results = job._search()
     for _ in range(3):

@@ -202,7 +202,7 @@ def test_a_part_goes_on_within_a_slice(tmp_path: Path, monkeypatch: pytest.Monke
     assert parts[0] == parts[1]
 
 
-def test_a_journal_of_other_searches_is_refused() -> None:
+def test_hits_of_other_searches_are_refused() -> None:
     job = replace(job_of({}, sets_of(two_sets=False)), shard=(1, 2))
     left = job.leave()
     del left["ranked"]

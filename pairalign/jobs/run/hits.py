@@ -207,7 +207,7 @@ class HitsJob(AlignmentJob):
                 rest._best = self._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, LookupError) as error:
             raise PartsError(
-                "the journal is damaged: its hits make no sense; "
+                "the manifest is damaged: its hits make no sense; "
                 f"{left_out('resume')} to begin anew"
             ) from error
         return rest
