@@ -3,6 +3,7 @@
 Names are imported when they are first used: importing the package loads neither engines nor NumPy.
 """
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -167,10 +168,17 @@ _NAMES = {
 }
 """The names of `__all__`, and the version, by the module that has them."""
 
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_FOLDER = os.path.dirname(__file__)
+_HOMES = {
+    name: module
+    for module, names in _NAMES.items()
+    if os.path.exists(os.path.join(_FOLDER, *module.split(".")) + ".py")  # jobs may be left out
+    for name in names
+}
 
 
 if not TYPE_CHECKING:  # or else every name would be there
+    __all__ = [name for name in __all__ if name in _HOMES]
 
     def __getattr__(name: str) -> Any:
         """Import a public name, or a module of the package, when it is first used (PEP 562)."""

@@ -66,9 +66,8 @@ class Command(NamedTuple):
         What it is called, and a line about it.
     job : str
         The folder of `pairalign.jobs` that has its request and its work; empty: it is no job of
-        its own, and has them in `pairalign.requests` and `pairalign.cli`.
-    needs : tuple of str
-        Folders of other jobs. Where one is not there, the command is not there, either.
+        its own, and has them in `pairalign.requests` and `pairalign.cli`. Where the folder is not
+        there, the command is not, either.
     request_module : str
         Where that is not ``name_request``.
     """
@@ -76,13 +75,7 @@ class Command(NamedTuple):
     name: str
     help: str
     job: str = ""
-    needs: tuple[str, ...] = ()
     request_module: str = ""
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the folders are there that it needs."""
-        return all(has_job(job) for job in (self.job, *self.needs) if job)
 
     def load_request(self) -> type[CommandOptions]:
         """Return the class of its request, which declares its options."""
@@ -130,7 +123,6 @@ _ALL = (
         "msa",
         "align a family: the multiple alignment, with a confidence of each column",
         "msa",
-        needs=("posterior",),
     ),
     Command(
         "posterior", "how likely each two residues of each pair are to be aligned", "posterior"
@@ -149,7 +141,7 @@ _ALL = (
         request_module="pairalign.cli.completion_command",
     ),
 )
-COMMANDS = tuple(command for command in _ALL if command.is_there)
+COMMANDS = tuple(command for command in _ALL if not command.job or has_job(command.job))
 
 
 def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:

@@ -1,0 +1,102 @@
+"""A job is a folder: whoever deletes one has the program without it, and all else works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pairalign.cli.program import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/cytochrome_p450.fasta"
+
+TESTS = {
+    "": ["test_align.py", "test_distances.py", "test_guide_tree.py"],
+    "circular": ["test_rotate.py"],
+    "clusters": ["test_cluster_sizes.py"],
+    "msa": ["test_profile_joins.py"],
+    "overlaps": ["test_trimming.py"],
+    "posterior": ["test_posterior.py"],
+    "report": ["test_report_pairs.py"],
+    "splits": ["test_split_interactions.py"],
+    "update": ["../cli/test_update.py::test_a_folder_can_be_added_to"],
+    "verify": ["test_verify_python.py"],
+}
+"""Of each job, and of what is no folder that can be deleted, some quick tests in ``tests/jobs``."""
+GO_WITH = {"posterior": {"msa"}}
+"""Jobs that need the job."""
+LOADED_FOR = {
+    "circular": {"circular_distances"},
+    "report": {"cluster_report", "msa_report", "split_report"},
+}
+"""Modules of other folders that are loaded where the job is asked for, and by nothing else."""
+ELSEWHERE = {"circular": "circles"}
+"""Words in names of tests of the job that are among the quick ones of others."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", [job for job in TESTS if job])
+def test_what_is_left_works(job: str, tmp_path: Path) -> None:
+    gone = {job} | GO_WITH.get(job, set())
+    copy_without(gone, tmp_path)
+    left = [command.name for command in COMMANDS if command.job not in gone]
+    assert re.findall(r"^    (\w+) ", run(tmp_path, "-m", "pairalign", "--help"), re.M) == left
+
+    names = modules(tmp_path, gone, LOADED_FOR.get(job, set()))
+    run(tmp_path, "-c", f"import importlib\nfor name in {names}: importlib.import_module(name)")
+
+    assert align(tmp_path, tmp_path / "a.paf") == align(ROOT, tmp_path / "b.paf")
+
+    files = [f"tests/jobs/{file}" for job in TESTS.keys() - gone for file in TESTS[job]]
+    chosen = "-m", "not slow", "-k", f"not {ELSEWHERE.get(job, 'nothing')}"
+    run(tmp_path, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen, *files)
+
+
+def test_each_job_with_a_command_is_tried() -> None:
+    assert {command.job for command in COMMANDS} <= TESTS.keys()
+
+
+def copy_without(gone: set[str], root: Path) -> None:
+    """Make a copy of the package, of links, that lacks the folders of some jobs."""
+    jobs = str(ROOT / "pairalign/jobs")
+    shutil.copytree(
+        ROOT / "pairalign",
+        root / "pairalign",
+        ignore=lambda folder, _: gone if folder == jobs else (),
+        copy_function=os.symlink,
+    )
+    for name in ("tests", "scripts", "examples", "pyproject.toml"):
+        (root / name).symlink_to(ROOT / name)
+
+
+def modules(root: Path, gone: set[str], others: set[str]) -> list[str]:
+    """Return a copy's modules, less those of some folders, of some names, and those for GPUs."""
+    package = root / "pairalign"
+    paths = [path.relative_to(root).with_suffix("") for path in sorted(package.rglob("*.py"))]
+    return [
+        ".".join(path.parts).removesuffix(".__init__")
+        for path in paths
+        if path.name not in {"__main__", *others}
+        and not (path.parts[1] == "jobs" and path.parts[2] in gone)
+        and path.parts[1:3] not in {("engines", "cuda"), ("engines", "opencl")}
+    ]
+
+
+def align(root: Path, path: Path) -> bytes:
+    run(root, "-m", "pairalign", "align", str(EXAMPLE), "-o", str(path), "-q")
+    return path.read_bytes()
+
+
+def run(root: Path, *arguments: str) -> str:
+    environment = os.environ | {"PYTHONPATH": str(root), "HYPOTHESIS_PROFILE": "few"}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
