@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,20 +94,6 @@ def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangu
                 row, column = tile["row"] + lane // block, tile["column"] + lane % block
                 assert one[row] < other[column] + (1 - swapped)
     assert found == expected
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 1), (1, 2), (16, 17), (33, 5)])
-def test_halves_keep_the_order(rows: int, columns: int) -> None:
-    whole = Rectangle(3, 3 + rows, 40, 40 + columns, triangular=False)
-    if whole.pairs < 2:
-        return
-    first, second = whole.halves(16)
-    assert first.pairs + second.pairs == whole.pairs
-    assert min(first.pairs, second.pairs) > 0
-    assert (first.row_stop, first.column_stop) in {
-        (second.row_start, second.column_stop),
-        (second.row_stop, second.column_start),
-    }
 
 
 def test_blocks_are_those_of_the_paper() -> None:

@@ -82,7 +82,7 @@ def test_a_known_distribution_is_found_again():
 
 def test_estimates_are_near_published_values():
     scoring = local(gap_open=12)
-    found = estimate_gumbel(scoring, (SHARES, SHARES), cells=4 * 10**9)
+    found = estimate_gumbel(scoring, (SHARES, SHARES), cells=10**9)
     assert found.lambda_ == pytest.approx(0.267, rel=0.04)
     assert found.k == pytest.approx(0.041, rel=0.4)
     assert found.alpha == pytest.approx(1.9, rel=0.4)
