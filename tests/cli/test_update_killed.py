@@ -72,7 +72,11 @@ def test_killed_at_every_step(
     out = f"out.{format}" if into == "file" else "out/"
     environment = {
         **os.environ,
-        **{"OUT": out, "FORMAT": format, "PYTHONPATH": f"{SUPPORT}:{Path(__file__).parent}"},
+        **{
+            "OUT": out,
+            "FORMAT": format,
+            "PYTHONPATH": f"{SUPPORT.parents[1]}:{SUPPORT}:{Path(__file__).parent}",
+        },
     }
     command = ["update", "parts", "new.fa", "-o", out, "-q", "--device", "cpu", "--threads", "1"]
     done = subprocess.run(
