@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from shard_costs import cost, shard_of
 
 from pairalign.alignments.problem import Problem
+from pairalign.engines import EngineRequest
 from pairalign.engines.cuda.cuda_engine import CudaEngine
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
@@ -111,18 +112,21 @@ def test_a_gpu_gets_the_block_alone(
         resources=Resources(device="cpu"),
     )
     expected = concatenate(list(asked))
-    opened = []
+    opened: list[Problem] = []
 
-    def open_on_device(_: str, *given: Any, **__: Any) -> list[CudaEngine]:
-        opened.append(given)
-        found = [one for one in given[:2] if one is not None]
-        return [open_on(device, found, problem.scoring, memory_bytes=1 << 26)]
+    def open_on_device(_: str, request: EngineRequest) -> list[CudaEngine]:
+        opened.append(request.problem)
+        sides = [side for side in (request.problem.queries, request.problem.targets) if side]
+        return [open_on(device, sides, problem.scoring, memory_bytes=1 << 26)]
 
     monkeypatch.setattr("pairalign.jobs.run.align.open_engines", open_on_device)
     found = concatenate(list(asked.of_block()))
-    for ours, theirs in zip(opened[0][:2], (problem.queries, problem.targets), strict=True):
-        assert (ours is None) == (theirs is None)
-        assert ours is None or len(ours) < len(theirs)
+    for block, whole in (
+        (opened[0].queries, problem.queries),
+        (opened[0].targets, problem.targets),
+    ):
+        assert (block is None) == (whole is None)
+        assert block is None or len(block) < len(whole)
     for ours, theirs in zip(found, expected, strict=True):
         assert (ours.query.name, ours.target.name) == (theirs.query.name, theirs.target.name)
         assert (ours.score, ours.cigar) == (theirs.score, theirs.cigar)
