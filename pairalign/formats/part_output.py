@@ -262,7 +262,7 @@ class PartOutput(Output):
         self.manifest.pieces, self.manifest.job = [], {}  # or after a kill pieces would be missed
         self.manifest.complete = False
         self._save(self.part.begun)
-        remove_whole(self.part)
+        remove_whole(self.part, self.manifest.format)
         self._unlock()
 
     def abort(self) -> None:
@@ -276,7 +276,7 @@ class PartOutput(Output):
         if self._is_begun and not has_more:
             with contextlib.suppress(OSError):
                 if self._owns_folder:
-                    remove_whole(self.part)
+                    remove_whole(self.part, manifest.format)
                 else:
                     remove_regular(self.part.begun)
         self._unlock()
@@ -341,9 +341,9 @@ def take(part: Part) -> int | None:
     return file
 
 
-def remove_whole(part: Part) -> None:
+def remove_whole(part: Part, format: str) -> None:
     """Remove a part that is begun, last its manifest, and its folder if nothing else is in it."""
-    for path in part.pieces():
+    for path in part.pieces(format) + part.unfinished():
         remove_regular(path)
     remove_regular(part.begun)
     with contextlib.suppress(OSError):
@@ -369,7 +369,11 @@ def replace_leftovers(output: str) -> None:
     lock = take(part)
     if lock is None:
         return
-    remove_whole(part)
+    try:
+        format = read_manifest(part.begun).format
+    except PartsError:  # damaged: which pieces are its own is not known
+        format = "(?!json$)[^.]+"
+    remove_whole(part, format)
     os.close(lock)
     _log.warning(
         "'%s', which a run with %s had left, is replaced: this run begins anew",

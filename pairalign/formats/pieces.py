@@ -75,21 +75,22 @@ class Part(NamedTuple):
         """Where a piece is, by its number among those that have bytes."""
         return self._path("", f".{format}" if number == 1 else f".{number}.{format}")
 
-    def pieces(self, format: str | None = None) -> list[str]:
-        """Return the paths of all that has the name of a piece of it.
+    def pieces(self, format: str) -> list[str]:
+        """Return the paths of all that has the name of a piece of it."""
+        return self._named(re.compile(rf"{self._pattern}(\.\d+)?\.{format}"))
 
-        Without a format those of any, and hidden files that become one.
-        """
-        own = re.escape(os.path.basename(self._path("", "")))
-        named = re.compile(rf"{own}(\.\d+)?\.{format or '(?!json$)[^.]+'}")
-        hidden = re.compile(rf"\.+{own}\..*")
+    def unfinished(self) -> list[str]:
+        """Return the paths of hidden files that would have become a piece, or a manifest."""
+        hidden = self._named(re.compile(rf"\.+{self._pattern}\..*"))
+        return [path for path in hidden if is_hidden_name(os.path.basename(path))]
+
+    @property
+    def _pattern(self) -> str:
+        return re.escape(os.path.basename(self._path("", "")))
+
+    def _named(self, pattern: re.Pattern[str]) -> list[str]:
         names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
-        return [
-            os.path.join(self.folder, name)
-            for name in names
-            if named.fullmatch(name)
-            or (format is None and is_hidden_name(name) and hidden.fullmatch(name))
-        ]
+        return [os.path.join(self.folder, name) for name in names if pattern.fullmatch(name)]
 
     def _path(self, before: str, after: str) -> str:
         name = f"part-{self.shard:0{len(str(self.shards))}}-of-{self.shards}"

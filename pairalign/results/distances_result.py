@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 class _Written(distance_matrix.Distances):
+    """Distances that are written and converted."""
+
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the distances, as ``pairalign distance`` does.
 
@@ -80,6 +82,8 @@ class _Written(distance_matrix.Distances):
 
 
 class _OfAllPairs(_Written, distance_matrix.AnyDistances):
+    """Those of all pairs, which are shown and drawn."""
+
     def _repr_html_(self) -> str:
         """Show the distances of the first sequences, for notebooks."""
         names, others = self.sides

@@ -243,7 +243,7 @@ def test_what_a_run_goes_on_from(
     check(capfd, "align in.fa -o out.paf --window 3 --resume", "leave --resume out")
     assert path.read_bytes() == kept
     assert main(["align", "in.fa", "-o", "out.paf", "-q"]) == 0
-    assert not path.parent.exists()
+    assert not path.exists()
 
 
 def test_what_begins_as_no_manifest(capfd: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,7 @@ def test_tiles_of_a_genome() -> None:
     assert apart
     assert {tuple(sorted(one[:2])) for one in found.elsewhere} == apart
     assert [one[2:] for one in found.elsewhere] == [(100, 0)] * len(apart)
+    assert len({one["name"] for one in found.named_elsewhere}) == len(apart)
     backwards = pairalign.msa(dict(reversed(TILES.items())), device="cpu")
     pairs = [
         {frozenset((one["name"], one["other"])) for one in each.named_elsewhere}

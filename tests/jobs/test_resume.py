@@ -128,6 +128,19 @@ def test_damage_is_refused(
     assert not manifest.parent.exists()
 
 
+@pytest.mark.parametrize("anew", [False, True])
+def test_what_is_no_piece_of_the_run_stays(
+    anew: bool, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt(command, monkeypatch)
+    own = Path("out.paf.parts/part-1-of-1.bak")
+    own.write_text("mine")
+    run(*(begun_anew(command) if anew else command))
+    assert md5("out.paf") == md5("one.paf")
+    assert os.listdir(own.parent) == [own.name]
+    assert own.read_text() == "mine"
+
+
 def test_an_empty_manifest_is_nobodys(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import TIMEOUT_SECONDS, start
@@ -17,9 +18,8 @@ from resuming import OPTIONS, Killed, md5, run, write_set
 
 from pairalign.base import part_file, run_files
 from pairalign.cli.main import main
-from pairalign.formats import part_output, pieces
+from pairalign.formats import merge, part_output, pieces
 from pairalign.formats.part_output import PartOutput
-from pairalign.jobs.run import destination
 
 ENDINGS = ("parquet", "tsv.gz", "sam", "gexf", "npz", "a3m", "phylip", "newick")
 """Of those that go on in other ways."""
@@ -103,7 +103,7 @@ STEPS = [
     (pieces, "_sync_folder"),
     (pieces, "measure_file"),
     (PartOutput, "_open"),
-    (destination, "merge_pieces"),
+    (merge, "merge_pieces"),
 ]
 
 
@@ -142,13 +142,13 @@ def test_killed_at_every_step(
     calls = 0
     for last in (0, 1, 3, 8):
 
-        def killed(*arguments: object, last: int = last) -> object:
+        def killed(*arguments: Any, last: int = last, **more: Any) -> object:
             nonlocal calls
             calls += 1
             if calls <= last:
-                return real(*arguments)
+                return real(*arguments, **more)
             if after:
-                real(*arguments)
+                real(*arguments, **more)
             raise Killed
 
         calls = 0

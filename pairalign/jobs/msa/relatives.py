@@ -170,19 +170,25 @@ def find_elsewhere(
     if not len(like):
         return ()
     ends = like.astype(np.int32), relatives.others[like].astype(np.int32)
+    best = dict(zip(*(side.tolist() for side in ends), strict=True))
     request = make(AlignRequest, {"mode": "local", "pairs": PairList(*ends, may_repeat=True)})
     run = RunRequest(resources=replace(resources, progress=False))
     problem = Problem(sequences, None, local_scoring(sequences.alphabet))
     return tuple(
         pair
         for part in plan_alignment(request, problem, run).job
-        for pair in _placed(part, sequences, columns)
+        for pair in _placed(part, best, sequences, columns)
         if 2 * pair.together < pair.aligned
     )
 
 
-def _placed(part: Alignments, sequences: SequenceSet, columns: Int32s) -> Iterator[Elsewhere]:
-    """Yield how many pairs of residues local alignments have, and those in one column."""
+def _placed(
+    part: Alignments, best: dict[int, int], sequences: SequenceSet, columns: Int32s
+) -> Iterator[Elsewhere]:
+    """Yield how many pairs of residues local alignments have, and those in one column.
+
+    `best` has the other of each sequence that is like one: the query may be that other.
+    """
     assert part.cigar is not None
     assert part.cigar_offsets is not None
     for number, ends in enumerate(zip(part.query.tolist(), part.target.tolist(), strict=True)):
@@ -201,4 +207,5 @@ def _placed(part: Alignments, sequences: SequenceSet, columns: Int32s) -> Iterat
             used = np.where(operations == gap, 0, lengths)
             firsts = sequences.offsets[index] + start[number] + np.cumsum(used) - used
             places.append(columns[np.repeat(firsts[are_pairs], sizes) + steps])
-        yield Elsewhere(*ends, len(steps), int(np.count_nonzero(places[0] == places[1])))
+        shown = ends if best.get(ends[0]) == ends[1] else ends[::-1]
+        yield Elsewhere(*shown, len(steps), int(np.count_nonzero(places[0] == places[1])))
