@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from pairalign.formats.merge import merge
+from pairalign.formats.merge import merge_parts
 from pairalign.formats.pieces import (
     Manifest,
     describe_shards,
@@ -22,7 +22,13 @@ def run_merge(request: MergeOptions) -> None:
     if request.plan:
         _print_plan(manifests)
         return
-    merge(request.parts, request.output, format=request.format, threads=request.resources.threads)
+    merge_parts(
+        request.parts,
+        manifests,
+        request.output,
+        format=request.format,
+        threads=request.resources.threads,
+    )
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
     lines = Lines()

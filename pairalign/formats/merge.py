@@ -57,8 +57,19 @@ def merge(
     FormatError, OutputError
         The name means another format, or the disk is full.
     """
-    folder, whole = os.fspath(parts), os.fspath(output)
-    manifests = read_manifests(folder)
+    folder = os.fspath(parts)
+    merge_parts(folder, read_manifests(folder), os.fspath(output), format=format, threads=threads)
+
+
+def merge_parts(
+    folder: str,
+    manifests: list[Manifest],
+    whole: str,
+    *,
+    format: str | None = None,
+    threads: int | None = None,
+) -> None:
+    """Write the whole that the parts of a folder are of: `merge`, of manifests that are read."""
     refuse_inputs(whole, map(str, pathlib.Path(folder).glob("part-*")))
     check_writable(whole)
     used = usable_cores() if threads is None else threads

@@ -410,15 +410,16 @@ def pieces_of_whole(folder: str, manifests: Sequence[Manifest]) -> list[Piece]:
         start = None if manifest.pairs else 0 if manifest.shard == 1 else float("inf")
         for piece in manifest.files(folder):
             places.append((piece.kept.start if start is None else start, piece))
+    places.sort(key=lambda place: place[0])
     end = 0
-    for start, piece in sorted(places, key=lambda place: place[0]):
+    for start, piece in places:
         if piece.kept.pairs and start != end:
             raise PartsError(
                 f"'{piece.path}' has pairs from {piece.kept.start + 1:,} on, and what comes before "
                 f"them ends with pair {end:,}: another version has cut it; make it again"
             )
         end += piece.kept.pairs
-    pieces = [piece for _, piece in sorted(places, key=lambda place: place[0]) if piece.kept.bytes]
+    pieces = [piece for _, piece in places if piece.kept.bytes]
     for piece in pieces:
         _check_size(piece)
     return pieces
@@ -505,42 +506,61 @@ def check_place(part: Part, format: str) -> bool:
     return bool(there)
 
 
-def check_folder(folder: str, run: dict[str, Any] | None = None) -> list[str]:
-    """Return the names in a folder of parts, all of which a run has made; any run if None.
+def _is_manifest_name(name: str) -> bool:
+    return _EITHER_MANIFEST.fullmatch(name) is not None
+
+
+def check_folder(folder: str) -> list[str]:
+    """Return the names of the manifests in a folder in which there is nothing else but parts.
 
     None if there is no folder. Nothing is changed.
 
     Raises
     ------
     PartsError
-        Something in it is not that run's.
+        Something in it is no part's.
     """
     if not os.path.lexists(folder):
         return []
     if os.path.islink(folder) or not os.path.isdir(folder):
         raise PartsError(f"'{folder}' is no folder of parts: move it away")
     names = os.listdir(folder)
-    manifests = [name for name in names if _EITHER_MANIFEST.fullmatch(name)]
     for name in names:
         path = os.path.join(folder, name)
         if not is_name_of_part(name) or not is_regular(path):
             raise PartsError(f"'{path}' is not of this run: move it away")
-    for name in manifests if run is not None else ():
-        path = os.path.join(folder, name)
-        if read_manifest(path).run != run:
-            raise PartsError(f"'{path}' is of another run: move '{folder}' away")
+    manifests = [name for name in names if _is_manifest_name(name)]
     pieces = sorted(name for name in names if not name.startswith("."))
     if pieces and not manifests:
         path = os.path.join(folder, pieces[0])
         raise PartsError(f"'{path}' has no manifest, so it is no part: move it away")
-    return names
+    return manifests
+
+
+def check_parts(folder: str, run: dict[str, Any]) -> list[Manifest]:
+    """Return the manifests in a folder of parts of a run; PartsError if one is of another."""
+    manifests = []
+    for name in check_folder(folder):
+        path = os.path.join(folder, name)
+        manifests.append(read_manifest(path))
+        if manifests[-1].run != run:
+            raise PartsError(f"'{path}' is of another run: move '{folder}' away")
+    return manifests
 
 
 def clear_parts(folder: str, run: dict[str, Any]) -> None:
-    """Remove the parts of a run and their folder; PartsError as `check_folder`."""
-    names = check_folder(folder, run)
-    for name in sorted(names, key=lambda name: _EITHER_MANIFEST.fullmatch(name) is not None):
-        # Manifests last: they say whose the others are.
-        remove_regular(os.path.join(folder, name))
-    if os.path.isdir(folder):
+    """Remove the parts of a run, and their folder if nothing else is in it.
+
+    Raises
+    ------
+    PartsError
+        See `check_parts`.
+    """
+    formats = {manifest.format for manifest in check_parts(folder, run)}
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    for name in sorted(names, key=_is_manifest_name):  # these last: they say whose the others are
+        is_piece = name.startswith(".") or name.rpartition(".")[2] in formats
+        if is_piece or _is_manifest_name(name):
+            remove_regular(os.path.join(folder, name))
+    with contextlib.suppress(OSError):
         remove_empty_folder(folder)

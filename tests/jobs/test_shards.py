@@ -20,7 +20,7 @@ from pairalign import CapacityError, make_scoring, read_fasta
 from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
-from pairalign.formats.pieces import describe_shards
+from pairalign.formats.pieces import clear_parts, describe_shards, read_manifests
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
@@ -184,6 +184,18 @@ def test_parts_of_the_python_job() -> None:
     assert (found == scores).all()
     with pytest.raises(ValueError, match="shard 8/7"):
         AlignmentJob(queries, None, scoring, shard=(8, 7))
+
+
+def test_what_is_no_piece_of_the_run_stays() -> None:
+    make_parts()
+    own = Path("parts/part-1-of-3.bak")
+    own.write_text("mine")
+    clear_parts("parts", read_manifests("parts")[0].run)
+    assert [path.name for path in Path("parts").iterdir()] == [own.name]
+    own.unlink()
+    make_parts()
+    clear_parts("parts", read_manifests("parts")[0].run)
+    assert not Path("parts").exists()
 
 
 def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from pairalign.base.run_files import parts_folder_of
 from pairalign.formats.part_output import whole_part
 from pairalign.formats.pieces import (
     Part,
-    check_folder,
+    check_parts,
     clear_parts,
     is_whole,
     prepare_folder,
@@ -138,7 +138,7 @@ def make_parts(
     """
     folder = parts_folder_of(path)
     described = describe_run(job, format=format, **more)
-    check_folder(folder, described)
+    check_parts(folder, described)
     with _open_client(request.address) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
