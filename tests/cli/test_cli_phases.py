@@ -64,7 +64,10 @@ PHASES = {
         ALIGNING,
         "pairalign.jobs.overlaps.overlap_command:open_writer",
     ],
-    "merge": ["pairalign.cli.merge_command:read_manifests", "pairalign.cli.merge_command:merge_parts"],
+    "merge": [
+        "pairalign.cli.merge_command:read_manifests",
+        "pairalign.cli.merge_command:merge_parts",
+    ],
     "update": ["pairalign.jobs.update.update:read_manifests", READING, ALIGNING],
     "cluster": [READING, ALIGNING, "pairalign.jobs.clusters.cluster_command:write_clusters"],
     "split": [READING, ALIGNING, "pairalign.jobs.splits.split_command:write_split"],
