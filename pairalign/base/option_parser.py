@@ -29,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
     groups: dict[str | None, Any] = {None: parser}
     exclusive: dict[str, Any] = {}
-    for option in options_of(kind):
+    order = {title: place for place, title in enumerate(kind.LAST)}
+    for option in sorted(options_of(kind), key=lambda one: order.get(one.group or "", -1)):
         if option.job is not None and not has_job(option.job):
             continue
         if option.group not in groups:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pairalign.base.console import say
@@ -11,16 +11,16 @@ from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
-from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.jobs.commands.dask_cluster import check_workers, run_on_cluster
 from pairalign.jobs.commands.planning import (
-    named_output_of,
     report_of,
+    with_format,
     with_output,
 )
 from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
+from pairalign.jobs.run.destination import Destination, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_of_files
@@ -33,38 +33,27 @@ if TYPE_CHECKING:
     from pairalign.jobs.report.report_option import RunReport
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where results go, and who makes them."""
-
-    output: OutputRequest
-    workers: WorkersRequest | None
-    report: RunReport | None
-
-
 def run_align(request: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
     if request.dry_run:
         silent = replace(request.resources, progress=False)
-        request = replace(request, output=request.output or "-", resources=silent)
+        writing = replace(request.writing, output=request.writing.output or "-")
+        request = replace(request, writing=writing, resources=silent)
     request = with_output(request, FORMATS)
     table = table_of(request)  # wrong usage is said before anything is read
     check_files(request)
     check_scoring(request)
-    places = None if request.dry_run else _find_places(request, table)
+    report = None
+    if not request.dry_run:
+        check_workers(request)
+        report = report_of(request, request.input, request.input2)
+        request = with_format(request, table.writer_type.name)
     reading = replace(request.reading, qualities=table.writer_type.shows_qualities)
     problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
     plan = plan_of_files(problem, request, table.run_request(request, request.resources))
     say_plan(plan, quiet=request.messages.quiet)
-    lines = _foretell(plan, table) if places is None else _carry_out(request, plan, table, places)
+    lines = _foretell(plan, table) if request.dry_run else _carry_out(request, plan, table, report)
     say_summary(request, lines)
-
-
-def _find_places(request: AlignOptions, table: Table) -> _Places:
-    """Make sure, before anything is read, that results can go where they are to go."""
-    writer = table.writer_type
-    workers, report = workers_of(request), report_of(request, request.input, request.input2)
-    return _Places(named_output_of(request, writer.name), workers, report)
 
 
 def _foretell(plan: AlignmentPlan, table: Table) -> Lines:
@@ -75,22 +64,23 @@ def _foretell(plan: AlignmentPlan, table: Table) -> Lines:
     return lines_of(foretell(plan, table))
 
 
-def _carry_out(request: AlignOptions, plan: AlignmentPlan, table: Table, places: _Places) -> Lines:
+def _carry_out(
+    request: AlignOptions, plan: AlignmentPlan, table: Table, report: RunReport | None
+) -> Lines:
     """Align, and write; return the summary."""
-    output = places.output
     run, started = plan.job, time.perf_counter()
     decided = decided_by(request)
-    if places.workers is not None:
-        run_on_cluster(places.workers, output.path, run, table.writer_type, **decided)
-        return written_pairs("alignments", run.pairs, output.path)
-    destination = open_destination(output, run, of_block=table.writer_type.of_block, **decided)
+    if request.writing.dask is not None:
+        run_on_cluster(request, run, table.writer_type, **decided)
+        return written_pairs("alignments", run.pairs, request.writing.output)
+    destination = open_destination(request, run, of_block=table.writer_type.of_block, **decided)
     summary = _summary_of(request, run)
     summary.go_on(destination.before)
     destination.summary = summary.leave
     run, computed = destination.job, _cells_left(destination, request)
     collector = None
-    if places.report is not None:
-        collector = places.report.collector(run.problem, plan.significance)
+    if report is not None:
+        collector = report.collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
         content = content_of(table, plan, run, request.resources.device, destination.piece)
@@ -98,16 +88,16 @@ def _carry_out(request: AlignOptions, plan: AlignmentPlan, table: Table, places:
             _write(run, content, destination, summary, collector)
     destination.finish()
     if destination.is_done and not destination.before:  # update has made the part
-        return written_pairs("alignments", run.pairs, output.path)
+        return written_pairs("alignments", run.pairs, destination.path)
     if request.explain:
         say(describe_steps(run.steps, run.pairs))
-    lines = summary.lines(time.perf_counter() - started, output.path, computed)
-    if places.report is not None:
+    lines = summary.lines(time.perf_counter() - started, destination.path, computed)
+    if report is not None:
         assert collector is not None
         facts = lines.text()
         if plan.significance is not None:
             facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
-        places.report.write(collector, facts, devices=run.devices, realign=plan.realign)
+        report.write(collector, facts, devices=run.devices, realign=plan.realign)
     return lines
 
 

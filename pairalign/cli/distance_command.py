@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES
 from pairalign.base.console import log, name_output
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.distance_steps import (
@@ -29,7 +29,7 @@ from pairalign.formats.distances import distance_format, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.commands.dask_cluster import workers_of
+from pairalign.jobs.commands.dask_cluster import check_workers
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.group_membership import find_groups, reading_of_groups
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
@@ -57,15 +57,15 @@ def run_distance(request: DistanceOptions) -> None:
     share_heap()
     request = _completed(request)
     check_files(request)
-    places = request.output, request.plot, request.matches, request.clusters
+    places = request.writing.output, request.plot, request.matches, request.clusters
     outputs = [path for path in places if path is not None]
-    request = replace(request, output=name_output(outputs[0]))
-    workers_of(request)  # says what cannot be
+    request = changed(request, output=name_output(outputs[0]))
+    check_workers(request)
     check_scoring(request)
-    for path in outputs if request.shard is None else ():
+    for path in outputs if request.writing.shard is None else ():
         check_writable(path)
     page = report_of(request, request.input, request.input2)
-    if request.shard is not None:
+    if request.writing.shard is not None:
         _write_part(request)
         return
     summary = DistanceSummary()
@@ -80,14 +80,14 @@ def _completed(request: DistanceOptions) -> DistanceOptions:
     default = "tsv" if request.has_two_sets else "phylip"
     if request.has_limit:
         storage, default = "sparse", "tsv"
-    if request.output is not None or request.plot is None:
+    if request.writing.output is not None or request.plot is None:
         request = with_output(request, default=default)
     if request.plot is not None:
         _picture_format(request.plot)
         drawing()
-    if request.shard is None and request.output is not None:
-        format = distance_format(request.output, request.format, storage)
-        request = replace(request, format=format)
+    if request.writing.shard is None and request.writing.output is not None:
+        format = distance_format(request.writing.output, request.writing.format, storage)
+        request = changed(request, format=format)
         check(request)
     return request
 
@@ -207,7 +207,7 @@ def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> Group
     reading = reading_of_groups(request.reading, request.group_by, others)
     sequences, _ = read_sets(ProblemRequest(first, reading=reading))
     groups = find_groups(request.group_by, sequences)
-    if request.format in _OF_WORDS:
+    if request.writing.format in _OF_WORDS:
         check_words(groups.names, "groups")
     if request.strict_names:
         check_strict_names(groups.names)
@@ -246,7 +246,7 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
     if request.similarity:
         assert isinstance(distances, AnyDistances)
         distances = distances.similarities()
-    if request.output != request.plot:
+    if request.writing.output != request.plot:
         _write_distances(request, distances)
     if request.plot is not None:
         picture = drawing().draw_distances(distances, _picture_format(request.plot))
@@ -257,9 +257,9 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
 def _write_distances(request: DistanceOptions, distances: Distances) -> None:
     """Write the distances; warn of lines that a program does not read."""
     longest = write_distances(
-        request.output,
+        request.writing.output,
         distances,
-        request.format,
+        request.writing.format,
         lower=request.lower,
         strict=request.strict_names,
         threads=request.resources.used_threads,

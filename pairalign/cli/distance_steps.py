@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log
-from pairalign.base.declaration import values_of
 from pairalign.base.error_types import DistanceError
 from pairalign.cli.distances_in_parts import (
     Forget,
@@ -19,7 +18,6 @@ from pairalign.cli.distances_in_parts import (
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.part_output import replace_leftovers
 from pairalign.formats.pieces import read_manifests
-from pairalign.jobs.commands.planning import result_seconds
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import Measure, ambiguous_message, find_measure
@@ -67,8 +65,8 @@ def drawing() -> ModuleType:
 def run_request(options: Options) -> RunRequest:
     """Return how a command wants the results of its alignments."""
     return RunRequest(
-        shard=values_of(options).get("shard"),
-        result_seconds=result_seconds(options),
+        shard=options.writing.shard,
+        result_seconds=options.writing.result_seconds,
         resources=options.resources,
     )
 
@@ -99,12 +97,12 @@ def measure_all(
     job = done = plan_distances(request, problem, run_request(options), tree_bytes)
     started = time.perf_counter()
     distances: AnyDistances
-    if options.dask is not None:
+    if options.writing.dask is not None:
         distances, summary.forget = measure_on_cluster(options, job, measure)
-    elif options.resume:
+    elif options.writing.resume:
         distances, done, summary.forget = measure_resumed(options, job, measure)
     else:
-        replace_leftovers(options.output)
+        replace_leftovers(options.writing.output)
         distances = measure_run(job, measure, request.extend)
     seconds = time.perf_counter() - started
     summary.devices = done.devices

@@ -6,24 +6,22 @@ from collections.abc import Callable
 from functools import partial
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.declaration import options_of, values_of
+from pairalign.base.declaration import changed, options_of, values_of
 from pairalign.formats.distance_parts import (
     FORMAT,
     DistanceWriter,
     merge_distances,
 )
 from pairalign.formats.output import Output
-from pairalign.formats.part_output import whole_part
 from pairalign.formats.pieces import clear_parts, read_manifests
-from pairalign.jobs.commands.dask_cluster import make_parts, workers_of
-from pairalign.jobs.commands.planning import named_output_of
+from pairalign.jobs.commands.dask_cluster import make_parts
+from pairalign.jobs.commands.planning import with_format
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
 from pairalign.jobs.distances.distance import measure_in_order, plan_distances
 from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
-    OutputRequest,
     open_destination,
 )
 from pairalign.jobs.run.run_request import RunRequest
@@ -41,15 +39,15 @@ def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> N
     """Compute the distances of a shard and write them into its folder."""
     measure = find_measure(request.measure)
     check_alphabet(measure, problem.queries)
-    output = named_output_of(request, FORMAT)
+    request = with_format(request, FORMAT)
     job = plan_distances(request, problem, run)
-    destination = open_destination(output, job, of_block=True, measure=measure.name)
+    destination = open_destination(request, job, of_block=True, measure=measure.name)
     check_sets(destination.job.problem)  # a worker reads the names of its block alone
     if not destination.is_done:
         with destination.held(), destination.open() as file:
             _write(destination, file, problem, measure)
     destination.finish()
-    say_summary(request, written_pairs("distances", job.pairs, output.path))
+    say_summary(request, written_pairs("distances", job.pairs, destination.path))
 
 
 def measure_resumed(
@@ -59,16 +57,14 @@ def measure_resumed(
 
     They are kept in ``OUT.parts`` until they are forgotten.
     """
-    part = whole_part(request.output)
     check_sets(run.problem)
-    output = OutputRequest(request.output, FORMAT, True, request.commit_every, part)
-    destination = open_destination(output, run, measure=measure.name)
+    destination = open_destination(changed(request, format=FORMAT), run, measure=measure.name)
     kept = destination.output
     assert kept is not None
     if not destination.is_done:
         with destination.held(), kept:
             _write(destination, kept, run.problem, measure)
-    return merge_distances(part.folder, [kept.manifest]), destination.job, kept.discard
+    return merge_distances(kept.folder, [kept.manifest]), destination.job, kept.discard
 
 
 def measure_on_cluster(
@@ -77,9 +73,7 @@ def measure_on_cluster(
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)
     command = _command_of_a_part(request, measure)
-    workers = workers_of(request)
-    assert workers is not None
-    folder = make_parts(workers, request.output, run, FORMAT, command, measure=measure.name)
+    folder = make_parts(request, run, FORMAT, command, measure=measure.name)
     manifests = read_manifests(folder)
     return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
 

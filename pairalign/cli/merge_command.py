@@ -25,8 +25,8 @@ def run_merge(request: MergeOptions) -> None:
     merge_parts(
         request.parts,
         manifests,
-        request.output,
-        format=request.format,
+        request.writing.output,
+        format=request.writing.format,
         threads=request.resources.threads,
     )
     size = sum(manifest.bytes for manifest in manifests)
@@ -34,7 +34,7 @@ def run_merge(request: MergeOptions) -> None:
     lines = Lines()
     lines.add("merged", f"{len(manifests):,} parts, {size:,} bytes", parts=len(manifests))
     lines.add("pairs", f"{pairs:,}", pairs=pairs)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
 
 

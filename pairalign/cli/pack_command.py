@@ -17,17 +17,17 @@ from pairalign.requests.files_request import PackOptions
 def run_pack(request: PackOptions) -> None:
     """Carry out ``pairalign pack``."""
     request = with_output(request)
-    choose_format(request.output, request.format, SUFFIXES, "a store of sequences")
+    choose_format(request.writing.output, request.writing.format, SUFFIXES, "a store of sequences")
     check_files(request)
-    check_writable(request.output)
+    check_writable(request.writing.output)
     started = time.perf_counter()
     rules = replace(request.reading, qualities=True)
     sequences, _ = read_sequences(request, rules)
-    pack(sequences, request.output)
+    pack(sequences, request.writing.output)
     lines = Lines()
     lines.add_sets(sequences)
     if sequences.qualities is not None:
         lines.add("qualities", "kept")
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
 from pairalign.base.texts import quoted
@@ -23,7 +23,7 @@ from pairalign.formats.distances import read_distances
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.tree_files import tree_text
-from pairalign.jobs.commands.dask_cluster import workers_of
+from pairalign.jobs.commands.dask_cluster import check_workers
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
@@ -52,9 +52,9 @@ def run_tree(request: TreeOptions) -> None:
     request = with_output(request, default=None if request.program is not None else "newick")
     check_files(request)
     request = _completed(request)
-    workers_of(request)  # says what cannot be
+    check_workers(request)
     check_scoring(request)
-    outputs = [path for path in (request.output, request.rename) if path is not None]
+    outputs = [path for path in (request.writing.output, request.rename) if path is not None]
     for path in outputs:
         check_writable(path)
     page = report_of(request, request.input)
@@ -81,7 +81,7 @@ def _completed(request: TreeOptions) -> TreeOptions:
     check_method(request.method)
     if format in PICTURES:
         drawing()
-    request = replace(request, format=format, are_given=are_given)
+    request = changed(request, format=format, are_given=are_given)
     check(request)
     return request
 
@@ -89,15 +89,19 @@ def _completed(request: TreeOptions) -> TreeOptions:
 def _tree_format(request: TreeOptions) -> str:
     """Return the format of the tree; Newick unless the name of the file says otherwise."""
     if request.program is not None:
-        if request.format is None:
+        if request.writing.format is None:
             others = (*PICTURES, "nexus")
             texts = [ends for name, ends in TREE_SUFFIXES.items() if name not in others]
-            check_ending(request.output, sum(texts, ()), f"a tree for {request.program} is text")
+            check_ending(
+                request.writing.output, sum(texts, ()), f"a tree for {request.program} is text"
+            )
         return request.read_by_program
-    if request.format is not None:
-        return request.format
-    check_ending(request.output, sum(TREE_SUFFIXES.values(), ()), "a tree is text or a picture")
-    return format_by_suffix(request.output, TREE_SUFFIXES) or "newick"
+    if request.writing.format is not None:
+        return request.writing.format
+    check_ending(
+        request.writing.output, sum(TREE_SUFFIXES.values(), ()), "a tree is text or a picture"
+    )
+    return format_by_suffix(request.writing.output, TREE_SUFFIXES) or "newick"
 
 
 def _are_distances(request: TreeOptions) -> bool:
@@ -147,7 +151,7 @@ def _read_matrix(
 def _check_names(
     request: TreeOptions, names: list[str], sequences: SequenceSet | None, source: str
 ) -> None:
-    if request.format != "newick" or request.rename is not None:
+    if request.writing.format != "newick" or request.rename is not None:
         return
     check_names(names, request.program, source)
     if sequences is not None and request.program is not None:
@@ -156,15 +160,15 @@ def _check_names(
 
 def _write_tree(request: TreeOptions, tree: GuideTree) -> None:
     """Write the tree; with ``--rename`` with short names, and the table of these."""
-    assert request.format is not None
+    assert request.writing.format is not None
     if request.rename is None:
-        _write(request.output, tree_text(tree, request.format, request.program))
+        _write(request.writing.output, tree_text(tree, request.writing.format, request.program))
         return
     short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
     with open_table(request.rename, table_format(request.rename)) as table:
         rows = zip(short.names, map(quoted, tree.names), strict=True)
         table.write("".join(f"{name}\t{original}\n" for name, original in rows).encode())
-        _write(request.output, tree_text(short, request.format, request.program))
+        _write(request.writing.output, tree_text(short, request.writing.format, request.program))
 
 
 def _write(path: str, text: bytes) -> None:

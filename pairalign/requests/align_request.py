@@ -40,7 +40,6 @@ from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     RESOURCES,
     RESULTS,
-    ClusterOfMachinesOptions,
     CommandOptions,
     CostsArguments,
     DryRunOptions,
@@ -50,23 +49,22 @@ from pairalign.requests.shared import (
     Masking,
     MaskOptions,
     OutputOptions,
+    OutputRules,
     ProblemArguments,
     ProblemOptions,
     Ranking,
     RecordArguments,
     ReportOptions,
-    ResumeOptions,
     ScoringOptions,
     SequencesOptions,
-    ShardOptions,
     ShownRules,
     StrandArguments,
     StrandOptions,
     ThresholdArguments,
     ThresholdsOptions,
     describe_thresholds,
-    format_option,
     names_in,
+    written_as,
 )
 from pairalign.requests.similar import StatisticsArguments, StatisticsOptions
 
@@ -402,9 +400,6 @@ class AlignOptions(
     ShownOptions,
     ReportOptions,
     ProblemOptions,
-    ShardOptions,
-    ResumeOptions,
-    ClusterOfMachinesOptions,
     DryRunOptions,
     ResourcesOptions,
 ):
@@ -455,7 +450,7 @@ class AlignOptions(
             "{weight=.} needs {mode=local}, not {.mode}",
         ),
         Rule(
-            lambda request: request.hsps > 1 and request.format in NETWORK_NAMES,
+            lambda request: request.hsps > 1 and request.writing.format in NETWORK_NAMES,
             "{.format} has an edge a pair: leave {hsps} out, or write another format",
         ),
         _has_no_ties("{hsps}", lambda request: request.hsps > 1),
@@ -468,4 +463,4 @@ class AlignOptions(
     )
 
     pairs_once: bool = False
-    format: str | None = format_option(FORMAT_NAMES, "paf")
+    writing: OutputRules = written_as(FORMAT_NAMES, "paf", but=())

@@ -44,16 +44,14 @@ from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
     INPUT,
-    ClusterOfMachinesOptions,
     CommandOptions,
     OutputOptions,
+    OutputRules,
     ProblemOptions,
     ReportOptions,
-    ResumeOptions,
-    ShardOptions,
     StrandArguments,
     StrandOptions,
-    format_option,
+    written_as,
 )
 from pairalign.requests.similar import EvalueRules, ScoredArguments
 from pairalign.scoring.scoring_request import ScoringRequest
@@ -474,11 +472,8 @@ class DistanceOptions(
     GroupClustersOptions,
     PhylipOptions,
     PlotOptions,
-    ShardOptions,
     ReportOptions,
     ProblemOptions,
-    ResumeOptions,
-    ClusterOfMachinesOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign distance`` is asked."""
@@ -524,12 +519,13 @@ class DistanceOptions(
         ),
         Rule(
             lambda request: (
-                (request.lower or request.strict_names) and request.format not in (None, "phylip")
+                (request.lower or request.strict_names)
+                and request.writing.format not in (None, "phylip")
             ),
             "{lower} and {strict_names} are for phylip only",
         ),
         Rule(
-            lambda request: request.has_two_sets and request.format == "phylip",
+            lambda request: request.has_two_sets and request.writing.format == "phylip",
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
         *(
@@ -571,8 +567,8 @@ class DistanceOptions(
         LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",
     }
 
-    format: str | None = format_option(
-        tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,"
+    writing: OutputRules = written_as(
+        tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,", but=()
     )
     reading: InputRules = group(
         InputRules,

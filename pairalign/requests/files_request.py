@@ -6,15 +6,17 @@ from typing import ClassVar
 
 from pairalign.base.arguments import PATH
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
-from pairalign.base.declaration import Rule, again, flag, group, option, place, request
+from pairalign.base.declaration import Rule, flag, group, place, request
 from pairalign.requests.resources import MessagesOptions, Resources
 from pairalign.requests.shared import (
+    AT_ONCE,
     RESOURCES,
     CommandOptions,
     InputOptions,
     OutputOptions,
+    OutputRules,
     SequencesOptions,
-    format_option,
+    written_as,
 )
 
 
@@ -35,18 +37,23 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
         "the bytes of a single run."
     )
 
-    output: str = again(OutputOptions, "output", help="file, or - for stdout; .gz compresses")
-    format: str | None = option(
-        help="of distances; default: by the ending of OUT's name",
-        values=tuple({**DISTANCE_SUFFIXES, **RECTANGLE_SUFFIXES}),
+    writing: OutputRules = group(
+        OutputRules,
+        but=AT_ONCE,
+        output={"help": "file, or - for stdout; .gz compresses"},
+        format={
+            "help": "of distances; default: by the ending of OUT's name",
+            "values": tuple({**DISTANCE_SUFFIXES, **RECTANGLE_SUFFIXES}),
+            "elsewhere": (),
+        },
     )
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda request: request.output is None and not request.plan,
+            lambda request: request.writing.output is None and not request.plan,
             "nowhere to write to: give -o OUT, or {plan} to see what is missing",
         ),
         Rule(
-            lambda request: request.plan and request.format is not None,
+            lambda request: request.plan and request.writing.format is not None,
             "{plan} only prints commands: leave {format} out",
         ),
         Rule(
@@ -76,4 +83,4 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
     )
     STDOUT_FORMAT: ClassVar[str] = "pairset"
 
-    format: str | None = format_option(("pairset",), "pairset")
+    writing: OutputRules = written_as(("pairset",), "pairset")

@@ -74,6 +74,8 @@ class CommandOptions(Request):
     """What every request has: the rules on its options, and how help describes the command."""
 
     GROUPS: ClassVar[dict[str, str | None]] = GROUPS
+    LAST: ClassVar[tuple[str, ...]] = (IN_PARTS, TO_GO_ON, ON_A_CLUSTER, RESOURCES)
+    """Titles that help shows last."""
     DESCRIPTION: ClassVar[str] = ""
     EPILOG: ClassVar[str | None] = None
     SHORT: ClassVar[str] = ""
@@ -127,8 +129,8 @@ class InputArguments(RecordArguments, total=False):
 
 
 @request
-class PlaceOptions(CommandOptions):
-    """Where results go."""
+class OutputRules(Request):
+    """Where results go, in which format, and in which parts and pieces they are made."""
 
     output: str = option(
         help="file, or - for stdout, which is the default unless that is a terminal; .gz "
@@ -139,24 +141,64 @@ class PlaceOptions(CommandOptions):
         is_how=True,
         surface="command",
     )
+    format: str | None = option(is_how=True, surface="command", elsewhere=("--format-mode",))
+    shard: Shard | None = option(
+        help="do the K-th of N parts, which take about the same time, and write it into the "
+        "folder OUT; see: pairalign merge",
+        metavar="K/N",
+        kind=SHARD,
+        group=IN_PARTS,
+        is_how=True,
+        surface="command",
+    )
+    resume: bool = flag(
+        "keep pieces in OUT.parts, and go on after those that a run of the same command has left",
+        group=TO_GO_ON,
+        is_how=True,
+        surface="command",
+    )
+    commit_every: float = option(
+        COMMIT_SECONDS,
+        "commit interval in seconds; 0: as often as results allow (default: %(default)g)",
+        metavar="S",
+        kind=SECONDS,
+        group=TO_GO_ON,
+        is_how=True,
+        surface="command",
+        needs=Rule(lambda request: not request.writing.resume, "{commit_every} is for {resume}"),
+    )
+    dask: str | None = option(
+        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'); parts "
+        "go into the folder OUT.parts, which all workers must see",
+        metavar="ADDRESS",
+        formerly="--cluster",
+        kind=CLUSTER,
+        group=ON_A_CLUSTER,
+        is_how=True,
+        surface="command",
+    )
+
+    @property
+    def result_seconds(self) -> float | None:
+        """The interval at which results must come: that of pieces, where these are kept."""
+        return self.commit_every if self.resume else None
+
+
+AT_ONCE = ("shard", "resume", "commit_every", "dask")
+"""What a command does without that writes its results at once."""
 
 
 @request
-class OutputOptions(PlaceOptions):
-    """Where results go, and in which format; see `pairalign.jobs.commands.planning`."""
+class OutputOptions(CommandOptions):
+    """Where results go; see `pairalign.jobs.commands.planning`."""
 
-    format: str | None = option(is_how=True, surface="command")
+    writing: OutputRules = group(OutputRules)
 
 
-def format_option(values: Any, default: str) -> Any:
-    """Declare the format of an output: some of `values`; for standard output, `default`."""
-    return option(
-        help=f"default: by the ending of OUT's name; {default} for stdout",
-        values=values,
-        is_how=True,
-        surface="command",
-        elsewhere=("--format-mode",),
-    )
+def written_as(values: Any, default: str, but: tuple[str, ...] = AT_ONCE) -> Any:
+    """Declare outputs with some formats; of standard output, `default`. See `Group.but`."""
+    text = f"default: by the ending of OUT's name; {default} for stdout"
+    return group(OutputRules, but=but, format={"values": values, "help": text})
 
 
 @request
@@ -388,43 +430,6 @@ class ReportOptions(CommandOptions):
 
 
 @request
-class ShardOptions(CommandOptions):
-    """A part of the work."""
-
-    shard: Shard | None = option(
-        help="do the K-th of N parts, which take about the same time, and write it into the "
-        "folder OUT; see: pairalign merge",
-        metavar="K/N",
-        kind=SHARD,
-        group=IN_PARTS,
-        is_how=True,
-        surface="command",
-    )
-
-
-@request
-class ResumeOptions(CommandOptions):
-    """Results that are kept when a run is ended."""
-
-    resume: bool = flag(
-        "keep pieces in OUT.parts, and go on after those that a run of the same command has left",
-        group=TO_GO_ON,
-        is_how=True,
-        surface="command",
-    )
-    commit_every: float = option(
-        COMMIT_SECONDS,
-        "commit interval in seconds; 0: as often as results allow (default: %(default)g)",
-        metavar="S",
-        kind=SECONDS,
-        group=TO_GO_ON,
-        is_how=True,
-        surface="command",
-        needs=Rule(lambda request: not request.resume, "{commit_every} is for {resume}"),
-    )
-
-
-@request
 class DryRunOptions(CommandOptions):
     """What a run would take."""
 
@@ -452,23 +457,7 @@ def report_rules(*names: str) -> tuple[Rule, ...]:
 
 
 DASK_MAKES_SHARDS = Rule(
-    lambda request: request.dask is not None and request.shard is not None,
+    lambda request: request.writing.dask is not None and request.writing.shard is not None,
     "{dask} makes shards itself: leave {shard} out",
 )
 IN_SHARDS_OR_WITH_A_REPORT = (DASK_MAKES_SHARDS, *report_rules("shard", "resume", "dask"))
-
-
-@request
-class ClusterOfMachinesOptions(CommandOptions):
-    """Workers of a Dask cluster."""
-
-    dask: str | None = option(
-        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'); parts "
-        "go into the folder OUT.parts, which all workers must see",
-        metavar="ADDRESS",
-        formerly="--cluster",
-        kind=CLUSTER,
-        group=ON_A_CLUSTER,
-        is_how=True,
-        surface="command",
-    )

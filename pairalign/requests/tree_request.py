@@ -28,15 +28,14 @@ from pairalign.requests.distance_request import (
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     INPUT,
-    ClusterOfMachinesOptions,
     CommandOptions,
     OutputOptions,
+    OutputRules,
     ProblemOptions,
     ReportOptions,
-    ResumeOptions,
     SequencesOptions,
-    format_option,
     report_rules,
+    written_as,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
@@ -109,8 +108,6 @@ class TreeOptions(
     TreeTable,
     ReportOptions,
     ProblemOptions,
-    ResumeOptions,
-    ClusterOfMachinesOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign tree`` is asked.
@@ -131,12 +128,14 @@ class TreeOptions(
         Rule(
             lambda request: (
                 request.program is not None
-                and request.format not in (None, request.read_by_program)
+                and request.writing.format not in (None, request.read_by_program)
             ),
             "{.program} reads {.read_by_program}, but {format} is {.format}",
         ),
         Rule(
-            lambda request: request.rename is not None and request.format not in (None, "newick"),
+            lambda request: (
+                request.rename is not None and request.writing.format not in (None, "newick")
+            ),
             "{rename} is for names in Newick, but the tree is written as {.format}",
         ),
         Rule(
@@ -168,7 +167,7 @@ class TreeOptions(
         "input",
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
-    format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
+    writing: OutputRules = written_as(tuple(TREE_SUFFIXES), "newick", but=("shard",))
     measure: Any = again(
         MeasureOptions,
         "measure",

@@ -23,21 +23,21 @@ _SUFFIXES = {"fasta": (".fasta", ".fa", ".fas", ".fna", ".faa")}
 def run_rotate(request: RotateOptions) -> None:
     """Carry out ``pairalign rotate``."""
     request = with_output(request)
-    choose_format(request.output, request.format, _SUFFIXES, "sequences")
+    choose_format(request.writing.output, request.writing.format, _SUFFIXES, "sequences")
     check_files(request)
     check_scoring(request)
-    check_writable(request.output)
+    check_writable(request.writing.output)
     problem, resources = read_problem(request), request.resources
     FASTA.check(problem.queries)
     started = time.perf_counter()
     records = rotate_set(problem, request.to, request.strand, resources)
     seconds = time.perf_counter() - started
-    with open_output(request.output, threads=resources.used_threads) as output:
+    with open_output(request.writing.output, threads=resources.used_threads) as output:
         for record in records:
             output.write(f">{record.description}\n{record.residues}\n".encode())
     lines = Lines()
     lines.add_problem(problem)
     lines.add("rotated to", request.to)
     lines.add_time(seconds)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)

@@ -9,10 +9,11 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     CommandOptions,
     OutputOptions,
+    OutputRules,
     ProblemOptions,
     SequencesOptions,
     StrandOptions,
-    format_option,
+    written_as,
 )
 
 
@@ -51,4 +52,4 @@ class RotateOptions(
         ),
     )
 
-    format: str | None = format_option(("fasta",), "fasta")
+    writing: OutputRules = written_as(("fasta",), "fasta")

@@ -11,7 +11,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.console import log, say
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.group_files import read_groups
@@ -44,10 +44,12 @@ _OF_SAMPLES = ("otutab", "biom", "biom2")
 def run_cluster(request: ClusterOptions) -> None:
     """Carry out ``pairalign cluster``."""
     request = with_output(request)
-    format = array_format(request.output, request.format, _SUFFIXES, "clusters")
-    request = replace(request, format=format, edges=format in NETWORK_FORMATS)
+    format = array_format(request.writing.output, request.writing.format, _SUFFIXES, "clusters")
+    request = changed(request, format=format, edges=format in NETWORK_FORMATS)
     check(request)
-    outputs = [path for path in (request.output, request.representatives) if path is not None]
+    outputs = [
+        path for path in (request.writing.output, request.representatives) if path is not None
+    ]
     check_files(request)
     check_scoring(request)
     for path in outputs:
@@ -101,7 +103,7 @@ def _warn_of_sizes(request: ClusterOptions, sequences: SequenceSet) -> None:
         log.warning(
             "%s: headers have ;size=, which --sizeout counts with --sizein alone", sequences.source
         )
-    if request.sizeout and request.format != "fasta" and request.representatives is None:
+    if request.sizeout and request.writing.format != "fasta" and request.representatives is None:
         log.warning("--sizeout is of representatives, which are not written: --representatives")
 
 

@@ -22,6 +22,7 @@ from pairalign.requests.shared import (
     HitsArguments,
     HitsOptions,
     OutputOptions,
+    OutputRules,
     ProblemOptions,
     Ranking,
     ReportOptions,
@@ -29,7 +30,7 @@ from pairalign.requests.shared import (
     StrandOptions,
     ThresholdsOptions,
     describe_thresholds,
-    format_option,
+    written_as,
 )
 from pairalign.requests.similar import (
     NEEDS_LOCAL,
@@ -233,21 +234,21 @@ class ClusterOptions(
         *ClusterRequest.RULES,
         NEEDS_LOCAL,
         Rule(
-            lambda request: request.ranking and request.format in CLUSTER_SUFFIXES,
+            lambda request: request.ranking and request.writing.format in CLUSTER_SUFFIXES,
             f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",
         ),
         Rule(
-            lambda request: request.extend is not None and request.format in NETWORK_NAMES,
+            lambda request: request.extend is not None and request.writing.format in NETWORK_NAMES,
             "{.format} has all edges, which clusters do not have: leave {extend} out",
         ),
     )
 
-    format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
+    writing: OutputRules = written_as((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
 
     @property
     def uses_identity(self) -> bool:
         """Whether anything depends on, or shows, the identity of pairs."""
-        shows = self.format not in CLUSTER_SUFFIXES or self.report is not None
+        shows = self.writing.format not in CLUSTER_SUFFIXES or self.report is not None
         return super().uses_identity or shows
 
     def completed(self) -> ClusterOptions:

@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
@@ -31,9 +30,11 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.file_checks import files_read
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.resources import Resources
+from pairalign.requests.shared import OutputOptions, OutputRules
 
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
@@ -41,35 +42,29 @@ _RETRIES = 3
 _SHOWN_BYTES = 2000
 
 
-@dataclass(frozen=True)
-class WorkersRequest:
-    """A command on a cluster.
+class ClusterCommand(Protocol):
+    """The request of a command that workers may do in parts."""
 
-    Attributes
-    ----------
-    address : str
-        Of the scheduler.
-    resume : bool
-        Whether parts that are there stay.
-    command_line : tuple of str
-        The program's arguments.
-    """
+    @property
+    def command_line(self) -> tuple[str, ...]:
+        """The program's arguments."""
 
-    address: str
-    resume: bool
-    command_line: tuple[str, ...]
-    resources: Resources
+    @property
+    def writing(self) -> OutputRules:
+        """Where results go, and who makes them."""
+
+    @property
+    def resources(self) -> Resources:
+        """What workers need."""
 
 
 def run_on_cluster(
-    request: WorkersRequest, path: str, job: AlignmentJob, format: type[Writer], **more: Any
+    request: ClusterCommand, job: AlignmentJob, format: type[Writer], **more: Any
 ) -> None:
     """Do a command on a cluster and write its output.
 
     Parameters
     ----------
-    path : str
-        Of the output.
     job : AlignmentJob
         Only planned.
     **more
@@ -88,14 +83,14 @@ def run_on_cluster(
     command = without_option(command, "--log", values=1)
     command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
-    folder = make_parts(request, path, job, format.name, command, **more)
+    folder = make_parts(request, job, format.name, command, **more)
     manifests = read_manifests(folder)
-    merge_pieces(folder, manifests, path, job.threads)
+    merge_pieces(folder, manifests, request.writing.output, job.threads)
     clear_parts(folder, manifests[0].run)
 
 
-def workers_of(options: Any) -> WorkersRequest | None:
-    """Return what ``--dask`` asks for; refuse, before any work, what cannot be done on a cluster.
+def check_workers(request: OutputOptions) -> None:
+    """Refuse, before any work, what cannot be done on the cluster that is asked for.
 
     Raises
     ------
@@ -104,17 +99,15 @@ def workers_of(options: Any) -> WorkersRequest | None:
     FormatError
         An input cannot be read by workers.
     """
-    if options.dask is None:
-        return None
-    whole_part(options.output)
-    if "-" in (options.input, getattr(options, "input2", None), *options.reading.also):
+    if request.writing.dask is None:
+        return
+    whole_part(request.writing.output)
+    if "-" in files_read(request):
         raise FormatError("--dask needs files as input: workers do not see standard input")
-    return WorkersRequest(options.dask, options.resume, options.command_line, options.resources)
 
 
 def make_parts(
-    request: WorkersRequest,
-    path: str,
+    request: ClusterCommand,
     job: AlignmentJob,
     format: str,
     command: list[str],
@@ -124,7 +117,7 @@ def make_parts(
 
     Parameters
     ----------
-    path, job, **more
+    job, **more
         As for `run_on_cluster`.
     format : str
         Of the parts.
@@ -136,13 +129,15 @@ def make_parts(
     str
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
-    folder = parts_folder_of(path)
+    writing = request.writing
+    assert writing.dask is not None
+    folder = parts_folder_of(writing.output)
     described = describe_run(job, format=format, **more)
     check_parts(folder, described)
-    with _open_client(request.address) as client:
+    with _open_client(writing.dask) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
-        tasks, done = _reusable(folder, described, tasks) if request.resume else (tasks, [])
+        tasks, done = _reusable(folder, described, tasks) if writing.resume else (tasks, [])
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log, name_output
+from pairalign.base.declaration import changed
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
-from pairalign.jobs.run.destination import OutputRequest, output_of
+from pairalign.jobs.run.destination import prepare_output
 from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.requests.shared import (
     CommandOptions,
     InputOptions,
     OutputOptions,
-    PlaceOptions,
     ProblemOptions,
-    ResumeOptions,
-    ShardOptions,
 )
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from pairalign.formats import Writer
     from pairalign.jobs.report.report_option import RunReport
 
-_Options = TypeVar("_Options", bound=PlaceOptions)
+_Options = TypeVar("_Options", bound=OutputOptions)
 
 
 def with_output(
@@ -42,7 +40,7 @@ def with_output(
 
     Parameters
     ----------
-    request : PlaceOptions
+    request : OutputOptions
         Of a command.
     writers : mapping of str to type, optional
         Of formats that the end of a folder's name may mean, with ``--shard``.
@@ -54,7 +52,7 @@ def with_output(
     FormatError
         There is no output, and standard output is a terminal.
     """
-    output: str | None = request.output
+    output: str | None = request.writing.output
     if output is None:
         if sys.stdout is None or sys.stdout.isatty():
             raise FormatError(
@@ -62,25 +60,22 @@ def with_output(
                 "the terminal)"
             )
         output = "-"
-    in_parts = isinstance(request, ShardOptions) and request.shard is not None
+    in_parts, format = request.writing.shard is not None, request.writing.format
     if in_parts and output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
-    named = replace(request, output=name_output(output))
-    if not isinstance(named, OutputOptions) or named.format is not None:
-        return named
-    format = None
-    if in_parts and writers is not None:
+    if format is None and in_parts and writers is not None:
         format = format_by_suffix(output, suffixes_of(writers))
     if format is None and (output == "-" or in_parts):
         format = request.STDOUT_FORMAT if default == "" else default
-    return replace(named, format=format)
+    writing = replace(request.writing, output=name_output(output), format=format)
+    return replace(request, writing=writing)
 
 
-def named_output_of(request: CommandOptions, format: str) -> OutputRequest:
-    """Return where results go, as `output_of` does; messages name it from now on."""
-    output = output_of(request, format)
-    name_output(output.part.manifest if output.part and output.is_shard else output.path)
-    return output
+def with_format(request: _Options, format: str) -> _Options:
+    """Return a request with the format of its output, which is prepared; messages name it."""
+    request = changed(request, format=format)
+    name_output(prepare_output(request))
+    return request
 
 
 def read_sequences(
@@ -139,11 +134,6 @@ def _warn_of_replaced(problem: Problem) -> None:
     message = problem.replaced_message
     if message:
         log.warning("%s", message)
-
-
-def result_seconds(request: ResumeOptions) -> float | None:
-    """Return the interval at which results must come: the commit interval of ``--resume``."""
-    return request.commit_every if request.resume else None
 
 
 def report_of(request: Any, *inputs: str | None) -> RunReport | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
@@ -44,10 +43,12 @@ def run_msa(request: MsaOptions) -> None:
         run_families(request)
         return
     request = with_output(request)
-    format = choose_format(request.output, request.format, MSA_SUFFIXES, "multiple alignments")
+    format = choose_format(
+        request.writing.output, request.writing.format, MSA_SUFFIXES, "multiple alignments"
+    )
     check_files(request)
-    check(replace(request, format=format))
-    outputs = [path for path in (request.output, request.tree_out) if path is not None]
+    check(changed(request, format=format))
+    outputs = [path for path in (request.writing.output, request.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
     page = report_of(request, *(request.inputs or (request.to, request.add)))
@@ -66,7 +67,7 @@ def run_msa(request: MsaOptions) -> None:
 
 
 def _write(request: MsaOptions, format: str, alignment: MultipleAlignment) -> None:
-    with open_output(request.output) as output:
+    with open_output(request.writing.output) as output:
         write_alignment(output, format, alignment, request.order)
         if alignment.tree is not None and request.tree_out is not None:
             with open_output(request.tree_out) as tree:
@@ -107,7 +108,7 @@ def _extend(request: MsaOptions, format: str) -> MultipleAlignment:
     confidence = _confidence_of(request, format)
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
-    with kept_results(request.output, request, "msa --add", **decided, **what) as kept:
+    with kept_results(request.writing, "msa --add", **decided, **what) as kept:
         alignment = add_sequences(old, both, request.resources, kept=kept, **confidence)
         alignment = oriented.note(alignment)
         _write(request, format, alignment)
@@ -121,7 +122,7 @@ def _merge(request: MsaOptions, format: str) -> MultipleAlignment:
     confidence = _confidence_of(request, format)
     decided = {"sequences": inputs.sequences, **confidence}
     what = {"columns": inputs.columns, "starts": inputs.starts, "widths": np.array(inputs.widths)}
-    with kept_results(request.output, request, "msa --merge", **decided, **what) as kept:
+    with kept_results(request.writing, "msa --merge", **decided, **what) as kept:
         alignment = merge_alignments(inputs, request.resources, kept=kept, **confidence)
         _write(request, format, alignment)
     return alignment
@@ -141,7 +142,7 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
         columns, width = columns_in(request.confidence_of, sequences)
         how["confidence"] = True  # the summary has it
         with kept_results(
-            request.output, request, "confidence", **decided, columns=columns, width=width
+            request.writing, "confidence", **decided, columns=columns, width=width
         ) as kept:
             alignment = score_alignment(
                 sequences, columns, width, request.resources, kept=kept, **how
@@ -158,7 +159,7 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
         how |= {"homologs": homologs, "keep_homologs": request.keep_homologs}
     tree = None if request.tree_in is None else read_newick(request.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
-    with kept_results(request.output, request, "msa", **decided, tree=linkage) as kept:
+    with kept_results(request.writing, "msa", **decided, tree=linkage) as kept:
         alignment = align_family(sequences, request.resources, kept=kept, tree=tree, **how)
         alignment = oriented.note(alignment)
         _write(request, format, alignment)

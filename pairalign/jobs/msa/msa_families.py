@@ -14,7 +14,7 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.console import log
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
@@ -37,8 +37,8 @@ _MOST_SAID = 5
 
 def run_families(request: MsaOptions) -> None:
     """Align each family, and write it as soon as it is done."""
-    format = request.format or _format_of(request.output)
-    check(replace(request, format=format))
+    format = request.writing.format or _format_of(request.writing.output)
+    check(changed(request, format=format))
     check_files(request)
     places = _places_of(request, format)
     started = time.perf_counter()
@@ -48,7 +48,7 @@ def run_families(request: MsaOptions) -> None:
     sets = {place: orientation.sequences for place, orientation in oriented.items()}
     for sequences in sets.values():
         check_msa_names(sequences, format)
-    prepare_folder(request.output)
+    prepare_folder(request.writing.output)
     if left:
         check_writable(next(iter(left)))
     homologs = homologs_of(request, sets, format)
@@ -72,7 +72,7 @@ def run_families(request: MsaOptions) -> None:
     add_elsewhere(lines, elsewhere)
     add_strands(lines, oriented.values())
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
 
 
@@ -169,7 +169,7 @@ def _places_of(request: MsaOptions, format: str) -> dict[str, str]:
         if path == "-":
             raise FormatError("<stdin>: a family among several needs a file, whose name it takes")
         place = os.path.join(
-            request.output, stem_of(path, COMPRESSED_SUFFIXES) + MSA_SUFFIXES[format][0]
+            request.writing.output, stem_of(path, COMPRESSED_SUFFIXES) + MSA_SUFFIXES[format][0]
         )
         other = places.setdefault(place, path)
         if other is not path:
@@ -189,7 +189,7 @@ def _left_of(request: MsaOptions, places: dict[str, str]) -> dict[str, str]:
     there = next((place for place in places if place not in left), None)
     if there is None:
         return left
-    if not request.resume:
+    if not request.writing.resume:
         raise FormatError(
             f"'{there}' is there: choose another folder, or add --resume to leave out families "
             "whose file is there"

@@ -22,9 +22,9 @@ from pairalign.requests.shared import (
     InputArguments,
     InputOptions,
     OutputOptions,
+    OutputRules,
     ReportOptions,
-    ResumeOptions,
-    format_option,
+    written_as,
 )
 
 if TYPE_CHECKING:
@@ -233,7 +233,6 @@ class MsaOptions(
     ReportOptions,
     InputOptions,
     CoreOptions,
-    ResumeOptions,
 ):
     """All that ``pairalign msa`` is asked."""
 
@@ -249,7 +248,7 @@ class MsaOptions(
     POSTERIORS: ClassVar[bool] = True
     RULES: ClassVar[tuple[Rule, ...]] = (
         _of_families(
-            lambda request: request.output in (None, "-"),
+            lambda request: request.writing.output in (None, "-"),
             "several families are written into a folder: give its name with -o",
         ),
         _of_families(
@@ -285,7 +284,7 @@ class MsaOptions(
             lambda request: (
                 request.partners is not None
                 and request.report is None
-                and request.format not in (None, *MSA_WITH_CONFIDENCE)
+                and request.writing.format not in (None, *MSA_WITH_CONFIDENCE)
             ),
             "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
             f"of {', '.join(MSA_WITH_CONFIDENCE)}",
@@ -298,12 +297,12 @@ class MsaOptions(
         _has_no_homologs("tree_in", "is of the sequences alone"),
     )
 
-    format: str | None = format_option(tuple(MSA_SUFFIXES), "fasta")
+    writing: OutputRules = written_as(tuple(MSA_SUFFIXES), "fasta", but=("shard", "dask"))
 
     @property
     def is_of_families(self) -> bool:
         """Whether each of the files is a family: there are several, or the output is a folder."""
         if self.merge:
             return False
-        output = self.output or ""
+        output = self.writing.output or ""
         return len(self.inputs) > 1 or output.endswith(os.sep) or os.path.isdir(output)

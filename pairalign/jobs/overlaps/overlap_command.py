@@ -21,12 +21,11 @@ from pairalign.formats import (
 )
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.writer import Content, Shown
-from pairalign.jobs.commands.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.jobs.commands.dask_cluster import check_workers, run_on_cluster
 from pairalign.jobs.commands.planning import (
-    named_output_of,
     read_sequences,
     report_of,
-    result_seconds,
+    with_format,
     with_output,
 )
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
@@ -36,7 +35,7 @@ from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
-from pairalign.jobs.run.destination import Destination, OutputRequest, open_destination
+from pairalign.jobs.run.destination import Destination, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
@@ -61,10 +60,8 @@ class _Command:
 
     request: OverlapOptions
     run: RunRequest
-    output: OutputRequest
     writer_type: type[Writer]
     shown: Shown
-    workers: WorkersRequest | None
     report: RunReport | None
 
     def decided(self, job: OverlapJob, overhang: int) -> dict[str, Any]:
@@ -83,24 +80,26 @@ class _Command:
 def run_overlap(request: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
     request = with_output(request, OVERLAP_FORMATS)
-    writer_type = find_format(request.output, request.format, OVERLAP_FORMATS)
+    writer_type = find_format(request.writing.output, request.writing.format, OVERLAP_FORMATS)
     shown = Shown(both_ways=request.dual, tags=tags_of(request.shown), strands=True)
     check_shown(
         writer_type, Detail.STATS if request.no_cigar else Detail.CIGAR, shown, overlaps=True
     )
     check_files(request)
-    workers = workers_of(request)
+    check_workers(request)
     check_costs(request)
     check_graph(request, writer_type)
     report = report_of(request, request.input)
-    seconds, resources = result_seconds(request), request.resources
+    writing = request.writing
     command = _Command(
-        request,
-        RunRequest(shard=request.shard, result_seconds=seconds, resources=resources),
-        named_output_of(request, writer_type.name),
+        with_format(request, writer_type.name),
+        RunRequest(
+            shard=writing.shard,
+            result_seconds=writing.result_seconds,
+            resources=request.resources,
+        ),
         writer_type,
         shown,
-        workers,
         report,
     )
     say_summary(request, _carry_out(command))
@@ -108,7 +107,7 @@ def run_overlap(request: OverlapOptions) -> None:
 
 def _carry_out(command: _Command) -> Lines:
     """Find overlaps, and write them; return the summary."""
-    request, output = command.request, command.output
+    request = command.request
     if request.candidates == MAPPY:
         import_mappy()
     rules = replace(request.reading, qualities=command.writer_type.shows_qualities)
@@ -124,10 +123,10 @@ def _carry_out(command: _Command) -> Lines:
         if request.trimmed is not None:
             trimmed.write(request.trimmed, request.input, *request.reading.also)
     job, decided = run.alignment, command.decided(run, overhang)
-    if command.workers is not None:
-        run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
-        return written_pairs("overlaps", job.pairs, output.path)
-    destination = open_destination(output, job, **decided)
+    if request.writing.dask is not None:
+        run_on_cluster(request, job, command.writer_type, **decided)
+        return written_pairs("overlaps", job.pairs, request.writing.output)
+    destination = open_destination(request, job, **decided)
     seen = OverlapWatcher(request, job.problem, overhang, command.report)
     kinds = destination.before.get("kinds", [])
     before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
@@ -140,10 +139,10 @@ def _carry_out(command: _Command) -> Lines:
     destination.finish()
     seen.write_reads()
     computed = 0 if destination.is_done else destination.job.cells
-    lines = _summary(request, run, counts, (seconds, writing, computed), output.path)
+    lines = _summary(request, run, counts, (seconds, writing, computed), destination.path)
     if request.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
-    if not destination.is_resumed and request.shard is None:
+    if not destination.is_resumed and request.writing.shard is None:
         _warn_of_few(seen.overlapping)
         if counts.sum() and run.preset.mode == "local" and not request.is_reduced:
             for title, advice in seen.describe_advice():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
 from pairalign.jobs.overlaps.advice import AssemblyAdvice
@@ -35,7 +34,7 @@ def check_graph(request: OverlapOptions, writer_type: type[Writer]) -> None:
     OutputError
         The table, or the reads that are cut, cannot be written.
     """
-    check(replace(request, format=writer_type.name))
+    check(changed(request, format=writer_type.name))
     for path in (request.read_report, request.trimmed):
         if path is not None:
             check_writable(path)

@@ -13,18 +13,16 @@ from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
     SCORING,
-    ClusterOfMachinesOptions,
     CommandOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
+    OutputRules,
     ReportOptions,
-    ResumeOptions,
     SequencesOptions,
-    ShardOptions,
     ShownRules,
-    format_option,
     names_in,
+    written_as,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 
@@ -274,9 +272,6 @@ class OverlapOptions(
     ReportOptions,
     GraphOptions,
     InputOptions,
-    ShardOptions,
-    ResumeOptions,
-    ClusterOfMachinesOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign overlap`` is asked."""
@@ -311,7 +306,7 @@ class OverlapOptions(
         *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
         *IN_SHARDS_OR_WITH_A_REPORT,
         Rule(
-            lambda request: request.unitigs and request.format not in (None, _GRAPH),
+            lambda request: request.unitigs and request.writing.format not in (None, _GRAPH),
             f"{{unitigs}} are GFA: name the output OUT.gfa, or give {{format={_GRAPH}}}",
         ),
         Rule(
@@ -327,4 +322,4 @@ class OverlapOptions(
     )
 
     input: str = again(SequencesOptions, "input", metavar="READS")
-    format: str | None = format_option(OVERLAP_FORMAT_NAMES, "paf")
+    writing: OutputRules = written_as(OVERLAP_FORMAT_NAMES, "paf", but=())

@@ -19,14 +19,16 @@ from pairalign.jobs.run.kept_results import kept_results
 def run_posterior(request: PosteriorOptions) -> None:
     """Carry out ``pairalign posterior``."""
     request = with_output(request)
-    format = choose_format(request.output, request.format, POSTERIOR_SUFFIXES, "posteriors")
-    check_format(format, request.output)
+    format = choose_format(
+        request.writing.output, request.writing.format, POSTERIOR_SUFFIXES, "posteriors"
+    )
+    check_format(format, request.writing.output)
     check_files(request)
-    check_writable(request.output)
+    check_writable(request.writing.output)
     sequences, _ = read_sequences(request)
     started = time.perf_counter()
     decided = {"sequences": sequences, "threshold": request.threshold}
-    with kept_results(request.output, request, "posteriors", **decided) as kept:
+    with kept_results(request.writing, "posteriors", **decided) as kept:
         job = PosteriorJob(sequences, request.resources, threshold=request.threshold, kept=kept)
         entries = _write(request, format, job)
     lines = Lines()
@@ -39,14 +41,14 @@ def run_posterior(request: PosteriorOptions) -> None:
         threshold=job.threshold,
     )
     lines.add_time(time.perf_counter() - started, job.cells)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
 
 
 def _write(request: PosteriorOptions, format: str, job: PosteriorJob) -> int:
     """Compute and write; return the number of entries."""
     entries = 0
-    writer = open_posteriors(request.output, format, job.sequences, job.threshold)
+    writer = open_posteriors(request.writing.output, format, job.sequences, job.threshold)
     try:
         for piece in job:
             writer.write(piece)

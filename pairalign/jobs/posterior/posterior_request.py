@@ -13,9 +13,9 @@ from pairalign.requests.shared import (
     InputArguments,
     InputOptions,
     OutputOptions,
-    ResumeOptions,
+    OutputRules,
     SequencesOptions,
-    format_option,
+    written_as,
 )
 
 
@@ -39,7 +39,7 @@ class PosteriorArguments(InputArguments, CoreArguments, total=False):
 
 @request
 class PosteriorOptions(
-    SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, CoreOptions, ResumeOptions
+    SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, CoreOptions
 ):
     """All that ``pairalign posterior`` is asked."""
 
@@ -51,4 +51,4 @@ class PosteriorOptions(
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     POSTERIORS: ClassVar[bool] = True
 
-    format: str | None = format_option(tuple(POSTERIOR_SUFFIXES), "tsv")
+    writing: OutputRules = written_as(tuple(POSTERIOR_SUFFIXES), "tsv", but=("shard", "dask"))

@@ -7,11 +7,10 @@ import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Protocol
 
-from pairalign.base.declaration import stored
+from pairalign.base.declaration import changed, stored
 from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import remove_regular
 from pairalign.base.spelling import left_out
@@ -28,6 +27,7 @@ from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_identity import describe_run
+from pairalign.requests.shared import OutputOptions, OutputRules
 
 log = logging.getLogger("pairalign")
 
@@ -43,60 +43,53 @@ class Written(Protocol):
         """Wait until the output has all; return the number of the next pair."""
 
 
-@dataclass(frozen=True)
-class OutputRequest:
-    """Where the results of a command are to go.
+def part_of(writing: OutputRules) -> Part | None:
+    """Return the part whose pieces results go to: a shard, or what is kept beside an output.
 
-    Attributes
-    ----------
-    path : str
-        Of a shard, that of its first piece.
-    resume : bool
-        Whether pieces are kept when the run is ended, and it goes on after those that are there.
-    commit_seconds : float
-        Interval of pieces, with `resume`.
-    part : Part or None
-        Where pieces go, if results come in pieces.
-    is_shard : bool
-        Whether the pieces are the result, to be merged with other shards.
-    command : list of str
-        The program's arguments.
-    stored : dict
-        What the run stores of what is asked.
+    Raises
+    ------
+    OutputError
+        Nothing can be kept beside the output, which is no file.
     """
-
-    path: str
-    format: str
-    resume: bool = False
-    commit_seconds: float = 0
-    part: Part | None = None
-    is_shard: bool = False
-    command: list[str] = field(default_factory=list)
-    stored: dict[str, Any] = field(default_factory=dict)
+    if writing.shard is not None:
+        return Part(writing.output, *writing.shard)
+    return whole_part(writing.output) if writing.resume else None
 
 
-def output_of(options: Any, format: str) -> OutputRequest:
-    """Return where the options say that results go; nothing is written yet.
+def path_of(writing: OutputRules) -> str:
+    """Return the file that results go to; of a shard, its first piece."""
+    if writing.shard is None:
+        return writing.output
+    assert writing.format is not None
+    return Part(writing.output, *writing.shard).piece(writing.format)
+
+
+def prepare_output(request: OutputOptions) -> str:
+    """Make sure that results can go to an output of a known format; make the folder of a shard.
+
+    Returns
+    -------
+    str
+        What messages name: the output, or the manifest of a shard.
 
     Raises
     ------
     OutputError, PartsError
         They cannot go there, or what is there is not pairalign's.
     """
-    path, resume = options.output, options.resume
-    if options.shard is None:
-        check_writable(path)
-        part = whole_part(path) if resume else None
-        return OutputRequest(path, format, resume, options.commit_every, part)
-    part = Part(path, *options.shard)
-    path = part.piece(format)
-    check_files(replace(options, output=path))
+    writing = request.writing
+    if writing.shard is None:
+        check_writable(writing.output)
+        part_of(writing)
+        return writing.output
+    assert writing.format is not None
+    part, path = Part(writing.output, *writing.shard), path_of(writing)
+    check_files(changed(request, output=path))
     prepare_folder(part.folder)
     for file in (path, part.manifest):
         check_writable(file)
-    check_place(part, format)
-    command, request = list(options.command_line), stored(options)
-    return OutputRequest(path, format, resume, options.commit_every, part, True, command, request)
+    check_place(part, writing.format)
+    return part.manifest
 
 
 class Destination:
@@ -104,6 +97,8 @@ class Destination:
 
     Parameters
     ----------
+    writing : OutputRules
+        With a format.
     job : AlignmentJob
         All that is to be done.
     output : PartOutput, optional
@@ -127,7 +122,7 @@ class Destination:
         Returns what a summary has to know of the results so far, see
         `pairalign.formats.schemas.SUMMARY_LEFT`; a command with one sets it.
     path, format : str
-        As they were asked for.
+        See `path_of`.
 
     Raises
     ------
@@ -137,14 +132,15 @@ class Destination:
 
     def __init__(
         self,
-        request: OutputRequest,
+        writing: OutputRules,
         job: AlignmentJob,
         output: PartOutput | None = None,
         complete: Manifest | None = None,
     ) -> None:
         manifest = complete if output is None else output.manifest
-        self.path, self.format = request.path, request.format
-        self.job, self.output, self._request = job, output, request
+        assert writing.format is not None
+        self.path, self.format, self._writing = path_of(writing), writing.format, writing
+        self.job, self.output = job, output
         self.piece, self.before = WHOLE, {} if manifest is None else manifest.summary
         self.is_done = manifest is not None and manifest.complete
         self.is_resumed = self.is_done or (output is not None and output.is_resumed)
@@ -206,8 +202,8 @@ class Destination:
         if self.output is None:
             return
         done = self.job.pairs_done
-        is_due = time.monotonic() - self._cut_at >= self._request.commit_seconds
-        if done not in self._ends[:-1] and not (self._request.resume and is_due):
+        is_due = time.monotonic() - self._cut_at >= self._writing.commit_every
+        if done not in self._ends[:-1] and not (self._writing.resume and is_due):
             return
         start, pairs = self._place(self._done), done - self._done
         self.output.cut(start, pairs, writer.flush(), job=self.job.leave(), summary=self.summary())
@@ -225,7 +221,7 @@ class Destination:
         if self.output is None:
             return
         with self.held():
-            if self._request.is_shard:
+            if self._writing.shard is not None:
                 self.output.finish()
                 return
             from pairalign.formats.merge import merge_pieces  # few runs are resumed
@@ -242,12 +238,14 @@ class Destination:
 
 
 def open_destination(
-    request: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
+    request: OutputOptions, job: AlignmentJob, *, of_block: bool = False, **more: Any
 ) -> Destination:
     """Find out what was written before, and open what the rest goes to.
 
     Parameters
     ----------
+    request : OutputOptions
+        See `prepare_output`; a shard stores it.
     of_block : bool
         Whether results may be those of `AlignmentJob.of_block`.
     **more
@@ -258,35 +256,39 @@ def open_destination(
     PartsError, OutputError
         See `PartOutput`.
     """
-    part = request.part
+    writing = request.writing
+    part = part_of(writing)
     if part is None:
-        replace_leftovers(request.path)
-        destination = Destination(request, job)
+        replace_leftovers(writing.output)
+        destination = Destination(writing, job)
     else:
-        run = describe_run(job, format=request.format, **more)  # it digests the sets
-        complete = None
-        if request.is_shard and request.resume:
-            complete = find_complete(part, run, request.format)
-        if complete is None:
-            destination = _open_part(request, part, job, run)
-        else:
-            log.warning("'%s' is complete", request.path)
-            remove_regular(part.begun)
-            destination = Destination(request, job, complete=complete)
+        destination = _open_part(request, part, job, more)
     if of_block and not destination.is_done:
         destination.job = destination.job.of_block()
     return destination
 
 
 def _open_part(
-    request: OutputRequest, part: Part, job: AlignmentJob, run: dict[str, Any]
+    request: OutputOptions, part: Part, job: AlignmentJob, more: dict[str, Any]
 ) -> Destination:
+    """Find out what there is of a part, and open it if it is not complete."""
+    writing = request.writing
+    assert writing.format is not None
+    run = describe_run(job, format=writing.format, **more)  # it digests the sets
     first = job.pieces[0].start + 1 if job.pieces else 1
-    begun = Manifest(run, request.format, part.shard, part.shards, first)
-    begun.command, begun.request = request.command, request.stored
-    output = PartOutput(part, begun, resume=request.resume, owns_folder=not request.is_shard)
+    begun = Manifest(run, writing.format, part.shard, part.shards, first)
+    is_shard = writing.shard is not None
+    if is_shard:
+        begun.command, begun.request = list(request.command_line), stored(request)
+    if is_shard and writing.resume:
+        complete = find_complete(part, run, writing.format)
+        if complete is not None:
+            log.warning("'%s' is complete", path_of(writing))
+            remove_regular(part.begun)
+            return Destination(writing, job, complete=complete)
+    output = PartOutput(part, begun, resume=writing.resume, owns_folder=not is_shard)
     try:
-        return Destination(request, job, output)
+        return Destination(writing, job, output)
     except BaseException:
         output.abort()
         raise

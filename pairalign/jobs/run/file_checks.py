@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from pairalign.base.choices import (
     CLUSTER_SUFFIXES,
@@ -18,6 +17,7 @@ from pairalign.base.run_files import is_beside
 from pairalign.base.spelling import spelled
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import refuse_inputs
+from pairalign.requests.shared import CommandOptions
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
@@ -53,7 +53,7 @@ _BESIDE_OUTPUT = ("resume", "dask")
 """Options that keep files beside the output."""
 
 
-def check_files(options: Any) -> None:
+def check_files(request: CommandOptions) -> None:
     """Refuse a command line whose files cannot be so; nothing is read or written.
 
     Raises
@@ -64,14 +64,14 @@ def check_files(options: Any) -> None:
     FastaError
         Standard input stands for two inputs.
     """
-    values = values_of(options)
+    values = values_of(request)
     for option in _BESIDE_OUTPUT:
         if values.get(option) and values["output"] == "-":
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )
     paths = {name: values.get(name) for name in _WRITTEN}
-    read = _read_by(values)
+    read = files_read(request)
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
@@ -93,14 +93,15 @@ def check_files(options: Any) -> None:
             check_ending(path, endings, what)
 
 
-def _read_by(values: Mapping[str, Any]) -> list[str | None]:
+def files_read(request: CommandOptions) -> list[str | None]:
     """Return the files that are read, as the options name them."""
+    values = values_of(request)
     several = (*values.get("inputs", ()), *values.get("also", ()))
     named = (values.get(name) for name in _READ)
     return [*(value if isinstance(value, str) else None for value in named), *several]
 
 
-def check_log(options: Any) -> None:
+def check_log(request: CommandOptions) -> None:
     """Refuse a log, before it is opened, that is another file of the run.
 
     Raises
@@ -108,11 +109,11 @@ def check_log(options: Any) -> None:
     FormatError
         It is an input or an output, or its name says that it is compressed.
     """
-    values = values_of(options)
+    values = values_of(request)
     log = values["log"]
     if log.lower().endswith(COMPRESSED_SUFFIXES):
         raise FormatError(f"'{log}': a log is appended to, and not compressed")
-    refuse_inputs(log, _read_by(values))
+    refuse_inputs(log, files_read(request))
     place = os.path.realpath(log)
     for name in _WRITTEN:
         path = values.get(name)

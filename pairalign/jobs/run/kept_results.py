@@ -24,7 +24,7 @@ from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_p
 from pairalign.formats.pieces import Manifest
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
 from pairalign.jobs.run.run_identity import describe
-from pairalign.requests.shared import ResumeOptions
+from pairalign.requests.shared import OutputRules
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -123,9 +123,7 @@ class KeptResults:
 
 
 @contextmanager
-def kept_results(
-    output: str, request: ResumeOptions, job: str, **decided: Any
-) -> Iterator[KeptResults | None]:
+def kept_results(writing: OutputRules, job: str, **decided: Any) -> Iterator[KeptResults | None]:
     """Keep results of steps beside the output with ``--resume``, until a block has written it.
 
     Parameters
@@ -138,11 +136,11 @@ def kept_results(
     KeptResults or None
         None without ``--resume``.
     """
-    if not request.resume:
-        replace_leftovers(output)
+    if not writing.resume:
+        replace_leftovers(writing.output)
         yield None
         return
-    kept = KeptResults(output, describe(job, **decided), request.commit_every)
+    kept = KeptResults(writing.output, describe(job, **decided), writing.commit_every)
     if kept.pairs:
         log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
     try:

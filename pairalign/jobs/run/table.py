@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS, STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
-from pairalign.base.declaration import check
+from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
@@ -60,8 +60,8 @@ class Table:
             detail=self.detail,
             statistics=self.shows_statistics or _are_in_report(request),
             once=writer.pairs_once,
-            shard=request.shard,
-            result_seconds=request.commit_every if request.resume else None,
+            shard=request.writing.shard,
+            result_seconds=request.writing.result_seconds,
             resources=resources,
             held_bytes=min(writer.held_bytes, bytes_of(resources) // 2),
         )
@@ -75,9 +75,8 @@ def table_of(request: AlignOptions) -> Table:
     FormatError
         The message says what to leave out or add.
     """
-    assert request.output is not None
-    writer_type = find_format(request.output, request.format)
-    check(replace(request, format=writer_type.name, pairs_once=writer_type.pairs_once))
+    writer_type = find_format(request.writing.output, request.writing.format)
+    check(changed(request, format=writer_type.name, pairs_once=writer_type.pairs_once))
     _check_weight(request.shown, writer_type)
     columns = request.shown.columns
     fields = () if columns is None else parse_fields(columns)
@@ -94,7 +93,7 @@ def table_of(request: AlignOptions) -> Table:
     check_shown(writer_type, detail, shown)
     table = Table(writer_type, detail, shown)
     is_shown = table.shows_statistics or writer_type.shows_statistics or _are_in_report(request)
-    check(replace(request, format=writer_type.name, shows_statistics=is_shown))
+    check(changed(request, format=writer_type.name, shows_statistics=is_shown))
     return table
 
 

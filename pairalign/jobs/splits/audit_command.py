@@ -50,9 +50,9 @@ def run_audit(request: AuditOptions) -> None:
     """Carry out ``pairalign audit``."""
     request = with_output(request)
     check_files(request)
-    check_ending(request.output, TABLE_ENDINGS, "violations are written as a table")
+    check_ending(request.writing.output, TABLE_ENDINGS, "violations are written as a table")
     check_scoring(request)
-    check_writable(request.output)
+    check_writable(request.writing.output)
     if request.read_as is None and format_by_suffix(request.groups, CLUSTER_SUFFIXES) == "fasta":
         request = replace(request, read_as="fasta")
     check(request)
@@ -69,7 +69,7 @@ def run_audit(request: AuditOptions) -> None:
         audit = audit_groups(problem, groups, request, resources)
     thresholds = request.thresholds
     named = thresholds.identity_column
-    Violations(audit, first, second or first, groups, named).write(request.output)
+    Violations(audit, first, second or first, groups, named).write(request.writing.output)
     if request.explain and request.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
         say(describe_steps(audit.steps, pairs))
@@ -86,7 +86,7 @@ def run_audit(request: AuditOptions) -> None:
         labels = None if groups is None else groups.labels
         fragments = count_fragments(problem, labels, least, request.strand, resources)
         lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
     if audit.violations:
         raise ViolationsError(f"{request.groups}: {audit.violations:,} pairs break the promise")
@@ -94,7 +94,7 @@ def run_audit(request: AuditOptions) -> None:
 
 def _run_pairs(request: AuditOptions) -> None:
     violations, lines = audit_pairs(request)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
     if len(violations):
         raise ViolationsError(f"{request.groups}: {len(violations):,} pairs break the promise")

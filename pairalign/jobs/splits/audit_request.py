@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import PATH
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
+from pairalign.base.declaration import Rule, again, choice, flag, group, option, place, request
 from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
@@ -16,9 +16,11 @@ from pairalign.jobs.splits.interactions_request import (
 )
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
+    AT_ONCE,
     SEQUENCE_FILE,
     CommandOptions,
-    PlaceOptions,
+    OutputOptions,
+    OutputRules,
     ProblemOptions,
     StrandOptions,
     ThresholdsOptions,
@@ -39,7 +41,7 @@ _INTERACTIONS = "interactions"
 
 
 @request
-class GroupsOptions(PlaceOptions):
+class GroupsOptions(OutputOptions):
     """The groups, their sequences, and where violations go."""
 
     groups: str = place(
@@ -49,10 +51,13 @@ class GroupsOptions(PlaceOptions):
         kind=PATH,
     )
     input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH, nargs="?")
-    output: str = again(
-        PlaceOptions,
-        "output",
-        help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
+    writing: OutputRules = group(
+        OutputRules,
+        but=("format", *AT_ONCE),
+        output={
+            "help": "the violations as CSV; - for stdout, which is the default unless that is a "
+            "terminal"
+        },
     )
     read_as: str | None = option(
         help="format of GROUPS; default: by the ending of its name",

@@ -42,7 +42,9 @@ def run_split_interactions(request: SplitOptions) -> None:
     """Carry out ``pairalign split --pairs``; files have been checked."""
     second = second_options(request)
     outputs = [
-        path for path in (request.output, request.removed, request.members) if path is not None
+        path
+        for path in (request.writing.output, request.removed, request.members)
+        if path is not None
     ]
     for path in outputs:
         check_writable(path)
@@ -61,7 +63,7 @@ def run_split_interactions(request: SplitOptions) -> None:
     lines.add_outputs(outputs)
     if request.folds_dir is not None:
         write_interaction_folder(request.folds_dir, split)
-    write_interactions(request.output, split)
+    write_interactions(request.writing.output, split)
     if request.removed is not None:
         write_removed_interactions(request.removed, split)
     if request.members is not None:
@@ -75,7 +77,7 @@ def audit_pairs(request: AuditOptions) -> tuple[InteractionViolations, Lines]:
     resources = request.resources
     started = time.perf_counter()
     violations = audit_interactions(request.groups, request.fold_column, sets, resources)
-    violations.write(request.output)
+    violations.write(request.writing.output)
     lines = Lines()
     describe_sides(lines, sets, "of two folds no pair has")
     lines.add_time(time.perf_counter() - started)

@@ -37,12 +37,12 @@ def run_split(request: SplitOptions) -> None:
     """Carry out ``pairalign split``."""
     request = with_output(request)
     check_files(request)
-    check_ending(request.output, TABLE_ENDINGS, "folds are written as a table")
+    check_ending(request.writing.output, TABLE_ENDINGS, "folds are written as a table")
     check_scoring(request)
     if request.pairs is not None:
         run_split_interactions(request)
         return
-    outputs = [path for path in (request.output, request.removed) if path is not None]
+    outputs = [path for path in (request.writing.output, request.removed) if path is not None]
     for path in outputs:
         check_writable(path)
     if request.folds_dir is not None:
@@ -64,7 +64,7 @@ def run_split(request: SplitOptions) -> None:
     summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
     if request.folds_dir is not None:
         write_fold_files(request.folds_dir, split)
-    write_split(request.output, split)
+    write_split(request.writing.output, split)
     if request.removed is not None:
         write_removed(request.removed, split)
     if report is not None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import PATH, POSITIVE, SEED, SHARE, parse_share
-from pairalign.base.declaration import Rule, again, flag, option, request
+from pairalign.base.declaration import Rule, again, flag, group, option, request
 from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
@@ -18,8 +18,10 @@ from pairalign.jobs.splits.interactions_request import (
 )
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
+    AT_ONCE,
     CommandOptions,
-    PlaceOptions,
+    OutputOptions,
+    OutputRules,
     ProblemOptions,
     ReportOptions,
     SequencesOptions,
@@ -45,13 +47,15 @@ _NEAREST_BELOW = Fraction(1, 10)
 
 
 @request
-class FoldsOutput(PlaceOptions):
+class FoldsOutput(OutputOptions):
     """Where folds go, and what was removed."""
 
-    output: str = again(
-        PlaceOptions,
-        "output",
-        help="the folds as CSV; - for stdout, which is the default unless that is a terminal",
+    writing: OutputRules = group(
+        OutputRules,
+        but=("format", *AT_ONCE),
+        output={
+            "help": "the folds as CSV; - for stdout, which is the default unless that is a terminal"
+        },
     )
     removed: str | None = option(
         help="write there what was removed",

@@ -34,9 +34,9 @@ from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
-    OutputRequest,
     open_destination,
-    output_of,
+    path_of,
+    prepare_output,
 )
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
@@ -148,11 +148,15 @@ class Update:
     """
 
     request: AlignOptions
-    output: OutputRequest
     table: Table
     plan: AlignmentPlan
     old: int
     pieces: list[Piece]
+
+    @property
+    def output(self) -> str:
+        """Where results go, see `pairalign.jobs.run.destination.path_of`."""
+        return path_of(self.request.writing)
 
     @property
     def pairs(self) -> int:
@@ -167,11 +171,11 @@ class Update:
 
     def write(self) -> Updated:
         """Align pairs that have a new sequence, and write all."""
-        destination = open_destination(self.output, self.plan.job, **decided_by(self.plan.request))
+        destination = open_destination(self.request, self.plan.job, **decided_by(self.plan.request))
         with destination.held():
             _write(self, destination)
         destination.finish()
-        return Updated(self.output.path, self.pairs, self.new_pairs)
+        return Updated(self.output, self.pairs, self.new_pairs)
 
 
 def plan_update(request: UpdateOptions, resources: Resources) -> Update:
@@ -188,7 +192,8 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     align = _with_new(before, request, manifests[0])
     check_files(align)
     table = table_of(align)
-    output = output_of(align, table.writer_type.name)
+    align = changed(align, format=table.writer_type.name)
+    prepare_output(align)
     pieces = pieces_of_whole(request.parts, manifests)
     run = replace(table.run_request(align, resources), shard=None)
     qualities = table.writer_type.shows_qualities
@@ -209,14 +214,20 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
         run,
     )
     _check_statistics(table, old, plan)
-    return Update(align, output, table, plan, len(old.job.queries), pieces)
+    return Update(align, table, plan, len(old.job.queries), pieces)
 
 
 def _refuse_what_is_read(request: UpdateOptions) -> None:
     """Refuse to write over the run that is read, or among its parts."""
-    if os.path.isdir(request.output) and os.path.samefile(request.output, request.parts):
-        raise FormatError(f"'{request.output}' is the run that is read; choose another output")
-    refuse_inputs(request.output, [*map(str, Path(request.parts).glob("part-*")), *request.new])
+    if os.path.isdir(request.writing.output) and os.path.samefile(
+        request.writing.output, request.parts
+    ):
+        raise FormatError(
+            f"'{request.writing.output}' is the run that is read; choose another output"
+        )
+    refuse_inputs(
+        request.writing.output, [*map(str, Path(request.parts).glob("part-*")), *request.new]
+    )
 
 
 def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
@@ -264,12 +275,12 @@ def _with_new(before: AlignOptions, request: UpdateOptions, first: Manifest) -> 
         command = without_option(command, name, values=1)
     also = [word for path in request.new for word in ("--also", path)]
     values = {**how, "format": first.format, "also": (*before.reading.also, *request.new)}
-    if request.output.endswith(os.sep):
-        folder = request.output.rstrip(os.sep)
+    if request.writing.output.endswith(os.sep):
+        folder = request.writing.output.rstrip(os.sep)
         words = [*command, *also, "-o", folder, "--shard", "1/1"]
         values |= {"shard": (1, 1), "output": folder, "command_line": tuple(words)}
-    elif request.output != "-":
-        check_parts_ending(request.output, first.format)
+    elif request.writing.output != "-":
+        check_parts_ending(request.writing.output, first.format)
     return changed(before, **values)
 
 
@@ -325,7 +336,7 @@ def _write(update: Update, destination: Destination) -> None:
             return
         added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
     results = align_added(job, update.old) if added is None else _results_of(added)
-    with HeldOutput(update.output.path) as spill_file:
+    with HeldOutput(update.output) as spill_file:
         _align(update, job, results, spill_file, destination)
         lines.add(spill_file.text(), whole=True)
         with destination.open() as output:
@@ -356,7 +367,7 @@ def _recorded(update: Update) -> Iterator[str]:
         check_piece(update.pieces[0])
         yield update.pieces[0].path
         return
-    with HeldOutput(update.output.path) as spill_file:
+    with HeldOutput(update.output) as spill_file:
         join_pieces(update.pieces, update.table.writer_type, spill_file)
         yield spill_file.path
 
@@ -372,7 +383,7 @@ def _read_recorded(update: Update) -> PairList:
 def _add_pairs(update: Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
     job, shown = update.plan.job, sum(piece.shown for piece in update.pieces)
-    with _recorded(update) as path, HeldOutput(update.output.path) as spill_file:
+    with _recorded(update) as path, HeldOutput(update.output) as spill_file:
         results = align_added(job, update.old)
         _align(update, job, results, spill_file, destination, shown=shown)
         with destination.open() as output:
@@ -443,8 +454,8 @@ def _align(
     with (
         closing(results),
         open_writer(
-            update.output.path,
-            update.output.format,
+            update.output,
+            update.table.writer_type.name,
             content_of(update.table, update.plan, job, update.request.resources.device),
             threads=job.threads,
             output=output,

@@ -15,7 +15,7 @@ def run_update(request: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
     update = plan_update(request, request.resources)
-    name_output(update.output.path)
+    name_output(update.output)
     say_plan(update.plan, quiet=request.messages.quiet)
     result = update.write()
     lines = Lines()

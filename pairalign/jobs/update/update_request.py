@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pairalign.base.arguments import PATH
-from pairalign.base.declaration import again, place, request
+from pairalign.base.declaration import group, place, request
 from pairalign.requests.files_request import PartsOptions
 from pairalign.requests.resources import ResourcesOptions
-from pairalign.requests.shared import OutputOptions
+from pairalign.requests.shared import AT_ONCE, OutputRules
 
 
 @request
@@ -24,10 +24,12 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
     new: tuple[str, ...] = place(
         "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
     )
-    output: str = again(
-        OutputOptions,
-        "output",
-        help="file, or - for stdout; .gz compresses; with a / at the end a folder of one part, to "
-        "which more can be added",
-        required=True,
+    writing: OutputRules = group(
+        OutputRules,
+        but=("format", *AT_ONCE),
+        output={
+            "help": "file, or - for stdout; .gz compresses; with a / at the end a folder of one "
+            "part, to which more can be added",
+            "required": True,
+        },
     )

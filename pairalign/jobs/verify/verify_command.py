@@ -36,16 +36,16 @@ def run_verify(request: VerifyOptions) -> None:
     """Carry out ``pairalign verify``."""
     request = with_output(request)
     check_files(request)
-    if request.format is None:
-        check_ending(request.output, TABLE_ENDINGS, "verdicts are written as a table")
+    if request.writing.format is None:
+        check_ending(request.writing.output, TABLE_ENDINGS, "verdicts are written as a table")
     check_scoring(request)
-    check_writable(request.output)
+    check_writable(request.writing.output)
     problem = read_problem(request)
     job = plan_verification(request, problem, request.resources, request.has_mode)
     started = time.perf_counter()
     _write(request, job)
     lines = _summary(job, problem, time.perf_counter() - started)
-    lines.add_outputs([request.output])
+    lines.add_outputs([request.writing.output])
     say_summary(request, lines)
     if job.totals.better:
         raise PairalignError(
@@ -66,9 +66,9 @@ def _all_scores_differ(totals: Totals) -> bool:
 def _write(request: VerifyOptions, job: VerifyJob) -> None:
     """Check; write the table, and the first messages."""
     said = 0
-    format = request.format or table_format(request.output)
+    format = request.writing.format or table_format(request.writing.output)
     with (
-        open_table(request.output, format, threads=job.threads) as output,
+        open_table(request.writing.output, format, threads=job.threads) as output,
         job.open() as results,
         show_progress(job.reader.size, request.resources.progress, "bytes", "checking") as meter,
     ):

@@ -16,9 +16,10 @@ from pairalign.requests.shared import (
     Masking,
     MaskOptions,
     OutputOptions,
+    OutputRules,
     ProblemArguments,
     ProblemOptions,
-    format_option,
+    written_as,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 
@@ -97,7 +98,7 @@ class VerifyOptions(
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     PLACED: ClassVar[dict[type, str]] = {MaskOptions: SCORING}
 
-    format: str | None = format_option(tuple(TABLES), "tsv")
+    writing: OutputRules = written_as(tuple(TABLES), "tsv")
     scoring: ScoringRequest = group(
         ScoringRequest,
         SCORING,
