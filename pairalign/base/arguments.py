@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -70,6 +71,22 @@ def whole_number(name: str, value: object, least: int = 1, most: int = _MOST) ->
     if number < least:
         raise ValueError(f"{name} {number}: expected at least {least}")
     return min(number, most)
+
+
+def path_text(name: str, value: object) -> str:
+    """Return the text of a path; TypeError if it is none."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} {value!r}: expected a path")
+    return os.fspath(value)
+
+
+def as_several(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the values of what may be given again: one path is one value."""
+    if isinstance(value, (str, os.PathLike)):
+        return (value,)
+    if value is not None and (isinstance(value, bytes) or not isinstance(value, Iterable)):
+        raise TypeError(f"{name} {value!r}: expected a path or several")
+    return tuple(value or ())
 
 
 def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:

@@ -24,7 +24,7 @@ from inspect import get_annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
-from pairalign.base.arguments import Kind, whole_number
+from pairalign.base.arguments import Kind, as_several, whole_number
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.spelling import spelled
 
@@ -408,19 +408,10 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
 def _as_declared(option: Option, value: Any) -> Any:
     """Return a value as the option has it: of several a tuple, of exact numbers a fraction."""
     if option.is_several:
-        return _as_several(option.name, value)
+        return as_several(option.name, value)
     if option.kind is None or option.kind.exact is None or value is None:
         return value
     return option.kind.exact(value, option.name)
-
-
-def _as_several(name: str, value: Any) -> tuple[Any, ...]:
-    """Return the values of an option that may be given again: one path is one value."""
-    if isinstance(value, (str, os.PathLike)):
-        return (value,)
-    if value is not None and not isinstance(value, Iterable):
-        raise TypeError(f"{name} {value!r}: expected a path or several")
-    return tuple(value or ())
 
 
 @dataclass(frozen=True)

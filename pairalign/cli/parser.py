@@ -384,7 +384,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "help": (
         ("of the program", "help"),
         ("of a command", "help align"),
-        ("of another one", "help cluster"),
+        ("every option of it", "help align all"),
     ),
     "completion": (
         ("bash, for this shell", "completion bash > pairalign.bash"),

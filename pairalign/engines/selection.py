@@ -180,8 +180,6 @@ def _framework_of(device: str) -> str | None:
     TypeError
         It is no text.
     """
-    if not isinstance(device, str):
-        raise TypeError(f"device {device!r}: expected a str, such as auto, cpu or cuda:0,1")
     for framework in ("cuda", "opencl"):
         if parse_indices(device, framework) is not None:
             return framework

@@ -7,6 +7,7 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 
+from pairalign.base.arguments import path_text, whole_number
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import FormatError, PartsError
 from pairalign.base.spelling import spelled
@@ -57,8 +58,9 @@ def merge(
     FormatError, OutputError
         The name means another format, or the disk is full.
     """
-    folder = os.fspath(parts)
-    merge_parts(folder, read_manifests(folder), os.fspath(output), format=format, threads=threads)
+    folder, whole = path_text("parts", parts), path_text("output", output)
+    used = None if threads is None else whole_number("threads", threads)
+    merge_parts(folder, read_manifests(folder), whole, format=format, threads=used)
 
 
 def merge_parts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pairalign.base.arguments import as_several
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.formats.output import Path, open_output
 from pairalign.sequences.alphabets import Alphabet
@@ -61,7 +62,7 @@ def pack(
             locus=locus,
             qualities=True,
         )
-        sequences = read_set([sequences, *also], alphabet=alphabet, rules=rules)
+        sequences = read_set([sequences, *as_several("also", also)], alphabet=alphabet, rules=rules)
     with open_output(output) as file:
         for block in encode_store(sequences):
             file.write(block)

@@ -164,11 +164,14 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
         return pairs
     if isinstance(pairs, (str, os.PathLike)):
         return read_pair_list(pairs, queries, targets)
+    if not isinstance(pairs, Iterable):
+        raise TypeError(f"pairs {pairs!r}: expected two names or two indices for each pair")
     items = pairs if isinstance(pairs, np.ndarray) else list(pairs)
     if len(items) == 0:
         raise PairListError("pairs: there are none")
     sets = (queries, queries if targets is None else targets)
-    if not isinstance(items, np.ndarray) and any(isinstance(name, str) for name in items[0]):
+    is_named = isinstance(items[0], Iterable) and any(isinstance(name, str) for name in items[0])
+    if is_named:
         return PairList(*_indices_of(items, sets))
     array = np.asarray(items)
     if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):

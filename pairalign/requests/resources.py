@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE, parse_size
+from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE, parse_size, whole_number
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
 from pairalign.requests.shared import RESOURCES, CommandOptions
@@ -74,7 +74,10 @@ class Resources(Request):
     @property
     def memory_bytes(self) -> int | None:
         """The memory that may be used; None: half of what is free."""
-        return parse_size(self.memory) if isinstance(self.memory, str) else self.memory
+        if self.memory is None:
+            return None
+        size = parse_size(self.memory) if isinstance(self.memory, str) else self.memory
+        return whole_number("memory", size)
 
 
 _CORE_DEVICE = {

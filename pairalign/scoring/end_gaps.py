@@ -251,6 +251,8 @@ def choose_end_costs(
 def _parse_ends(ends: str | Iterable[str] | None) -> frozenset[str]:
     if ends is None:
         return frozenset()
+    if not isinstance(ends, Iterable):
+        raise TypeError(f"free_ends {ends!r}: expected some of {', '.join(ENDS)}")
     names = [name.strip() for name in ends.split(",")] if isinstance(ends, str) else list(ends)
     for name in names:
         if name not in ENDS:

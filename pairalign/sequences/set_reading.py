@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arguments import as_several
 from pairalign.base.byte_counts import count_bytes
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError
@@ -96,7 +97,7 @@ def read_fasta(
         locus=locus,
         qualities=True,
     )
-    return read_set([source, *also], alphabet=alphabet, rules=rules)
+    return read_set([source, *as_several("also", also)], alphabet=alphabet, rules=rules)
 
 
 def read_set(

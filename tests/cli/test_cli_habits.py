@@ -69,12 +69,14 @@ def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", [None, *(command.name for command in COMMANDS)])
 def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     words = [] if command is None else [command]
+    more = [] if command is None else ["all"]
     said = []
-    for arguments in (["help", *words], [*words, "--help"]):
-        with pytest.raises(SystemExit, match="0"):
-            main(arguments)
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1]
+    for arguments in ([*words], [*words, *more]):
+        for order in (["help", *arguments], [*words, "--help", *arguments[len(words) :]]):
+            with pytest.raises(SystemExit, match="0"):
+                main(order)
+            said.append(capsys.readouterr().out)
+    assert said[::2] == said[1::2]
     assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [")
     lines = said[0].splitlines()
     assert "" not in lines[: lines.index("")]

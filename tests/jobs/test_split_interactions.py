@@ -342,7 +342,7 @@ def test_tables_in_memory_are_as_rows() -> None:
     for missing in (None, float("nan"), pandas.NA):
         own = pairalign.split(first, second, pairs=[(*rows[0][:2], missing), *rows], **asked)
         assert own.rows[0] == (*rows[0][:2], "")
-        with pytest.raises(SplitError, match=r"line 1: expected two names, found 's0'.*''"):
+        with pytest.raises(SplitError, match=r"pairs: row 1: expected two names, found 's0'.*''"):
             pairalign.split(first, second, pairs=[("s0", missing), *rows], **asked)
     with pytest.raises(UsageError, match="give pairs"):
         pairalign.split(first, second, **asked)

@@ -78,7 +78,7 @@ def test_canonical_queries_and_best_hits() -> None:
 @pytest.mark.parametrize(
     ("within", "error", "said"),
     [
-        ({"none": 1, **GROUPS}, SplitError, "within: line 1: no sequence 'none'"),
+        ({"none": 1, **GROUPS}, SplitError, "within: item 1: no sequence 'none'"),
         (dict.fromkeys(SET.names[:1], 1), PairListError, "within: no group has two sequences"),
         (dict.fromkeys(SET.names, float("nan")), SplitError, "within: no sequence is named"),
         (7, TypeError, "within: found int"),

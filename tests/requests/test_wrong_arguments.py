@@ -27,12 +27,46 @@ SEQUENCES = {"a": "MKVLAAGIVG", "b": "MKVLSAGIVG", "c": "MKLAAGIV"}
         (pairalign.posterior, {"threshold": "0.1"}),
         (pairalign.msa, {"partners": 2.5}),
         (pairalign.msa, {"seed": "x"}),
+        (pairalign.posterior, {"device": 7}),
+        (pairalign.posterior, {"memory": []}),
+        (pairalign.align, {"free_ends": 7}),
+        (pairalign.align, {"pairs": [7]}),
+        (pairalign.align, {"pairs": 7}),
+        (pairalign.align, {"executor": 7}),
+        (pairalign.distance, {"extend": {}}),
+        (pairalign.split, {"labels": 7}),
     ],
 )
 def test_values_of_another_type(function: Callable[..., Any], options: dict[str, Any]) -> None:
     wrong = next(name for name in reversed(options) if name not in ("linkage", "min_identity"))
     with pytest.raises(TypeError, match=f"^{wrong}\\b.*expected"):
         function(SEQUENCES, **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (pairalign.merge, {"output": "x.tsv", "parts": 7}),
+        (pairalign.merge, {"parts": "x", "output": b"x.tsv"}),
+        (pairalign.merge, {"parts": "x", "output": "x.tsv", "threads": "2"}),
+        (pairalign.update, {"new": "x.fa", "output": "x.tsv", "parts": None}),
+        (pairalign.update, {"parts": "x", "output": "x.tsv", "new": 7}),
+        (pairalign.update, {"parts": "x", "output": "x.tsv", "new": [7]}),
+        (pairalign.update, {"parts": "x", "new": "x.fa", "output": 7}),
+        (pairalign.verify, {"sequences": SEQUENCES, "alignments": 7}),
+        (pairalign.verify, {"sequences": SEQUENCES, "alignments": "x.paf", "columns": [7]}),
+        (pairalign.rotate, {"sequences": {"a": "ACGT"}, "to": 7}),
+        (pairalign.read_fasta, {"source": "x.fa", "also": 7}),
+        (lambda **options: list(pairalign.align_families(**options)), {"families": 7}),
+        (
+            lambda **options: list(pairalign.align_families(**options)),
+            {"families": {"f": SEQUENCES}, "device": 7},
+        ),
+    ],
+)
+def test_places_of_another_type(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"^{list(options)[-1]}\\b.*expected"):
+        function(**options)
 
 
 @pytest.mark.parametrize(

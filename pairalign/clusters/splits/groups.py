@@ -78,9 +78,16 @@ class Membership:
 
 
 def make_groups(
-    sequences: SequenceSet, said: list[Membership], source: str, *, several: bool = False
+    sequences: SequenceSet,
+    said: list[Membership],
+    source: str,
+    *,
+    several: bool = False,
+    each: str = "line",
 ) -> Groups:
     """Make groups of what a file says; with `several` a sequence may be in more than one.
+
+    `each` is what messages call a membership.
 
     Raises
     ------
@@ -96,7 +103,7 @@ def make_groups(
     others: dict[int, list[tuple[int, int]]] = {}
     inside: set[tuple[int, int]] = set()
     for membership in said:
-        where = f"{source}: line {membership.line}"
+        where = f"{source}: {each} {membership.line}"
         index, leader = finder.find(membership.name, where), -1
         number = numbers.setdefault(membership.group, len(numbers))
         if membership.representative is not None:

@@ -18,7 +18,14 @@ def parse_indices(device: str, framework: str) -> tuple[int, ...] | None:
     """Return the indices of ``FRAMEWORK:0,2``; none for ``FRAMEWORK`` alone.
 
     Returns None when `device` means something else.
+
+    Raises
+    ------
+    TypeError
+        It is no text.
     """
+    if not isinstance(device, str):
+        raise TypeError(f"device {device!r}: expected a str, such as auto, cpu or cuda:0,1")
     match = re.fullmatch(rf"{framework}(?::(\d+(?:,\d+)*))?", device)
     if not match:
         return None

@@ -124,6 +124,8 @@ def find_start(sequences: SequenceSet, to: str) -> tuple[int, int]:
     FastaError
         There is no such sequence, or it has no such residue.
     """
+    if not isinstance(to, str):
+        raise TypeError(f"to {to!r}: expected the name of a sequence, or NAME:1000")
     name, residue = to, "1"
     if to not in sequences.names and ":" in to:
         name, _, residue = to.rpartition(":")

@@ -121,6 +121,8 @@ def check_known(
     DistanceError
         The names are others, none is left, or the measure is another.
     """
+    if not isinstance(old_matrix, distance_matrix.DistanceMatrix):
+        raise TypeError(f"extend {old_matrix!r}: expected the distances of a set")
     count = len(old_matrix)
     if old_matrix.names != list(sequences.names[:count]):
         raise DistanceError(

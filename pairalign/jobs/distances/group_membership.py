@@ -59,9 +59,9 @@ def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
     """
     if isinstance(group_by, Mapping):
         said = [
-            Membership(name, group, None, k) for k, (name, group) in enumerate(group_by.items())
+            Membership(name, group, None, k) for k, (name, group) in enumerate(group_by.items(), 1)
         ]
-        groups = make_groups(sequences, said, "group_by")
+        groups = make_groups(sequences, said, "group_by", each="item")
     elif group_by == BY_FILE:
         groups = _by_file(sequences)
     elif group_by == BY_RECORD:

@@ -14,6 +14,7 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
+from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
@@ -95,6 +96,9 @@ def align_families(
     }
     check_arguments((HomologsOptions, ConfidenceOptions, Resources), arguments)
     check_arguments((RowsOptions,), {"strand": strand})
+    check_device(device)
+    if not isinstance(families, Mapping):
+        raise TypeError(f"families {families!r}: expected names and their sequences")
     sets = read_families({name: given_sequences(family, {}) for name, family in families.items()})
     resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
     oriented = orient_families(sets, strand, resources)

@@ -55,6 +55,8 @@ def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
     list of Alignments
         In the order of output: what iterating over the job gives, cut elsewhere.
     """
+    if not hasattr(executor, "submit"):
+        raise TypeError(f"executor {executor!r}: expected a concurrent.futures.Executor")
     pickled = pickle.dumps(job)
     tasks = min(MOST_TASKS, job.pairs)
     waiting = [executor.submit(_align_shard, pickled, (k, tasks)) for k in range(1, tasks + 1)]

@@ -73,4 +73,4 @@ def _groups_of(
             f"within: found {type(groups).__name__}, expected a path, clusters, a split, or names "
             "and their groups"
         )
-    return make_groups(sequences, said, source)
+    return make_groups(sequences, said, source, each="item")

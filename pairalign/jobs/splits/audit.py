@@ -294,7 +294,7 @@ def audit(
     queries = problem.queries
     said = None if is_file else memberships_of(groups, read_as, queries)
     if said is not None:
-        grouping = make_groups(queries, said, "groups", several=True)
+        grouping = make_groups(queries, said, "groups", several=True, each="item")
     elif is_file:
         columns = TableColumns(name_column, fold_column, None)
         path = os.fspath(groups)  # type: ignore[arg-type]

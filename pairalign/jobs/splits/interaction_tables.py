@@ -165,11 +165,12 @@ def _find_ends(
     table: InteractionTable, k: int, finders: tuple[NameFinder, NameFinder]
 ) -> tuple[int, int]:
     row, expected = table.rows[k], len(table.header or table.rows[0])
-    where = f"{table.source}: line {table.lines[k]}"
+    each = "row" if table.source == _GIVEN else "line"
+    where = f"{table.source}: {each} {table.lines[k]}"
     if len(row) < _ENDS or not all(row[:_ENDS]):
         raise SplitError(f"{where}: expected two names, found {', '.join(map(shown_name, row))}")
     if len(row) != expected:
-        raise SplitError(f"{where}: {len(row)} columns, expected {expected} as in the first line")
+        raise SplitError(f"{where}: {len(row)} columns, expected {expected} as in the first {each}")
     first, second = (finder.find(name, where) for finder, name in zip(finders, row, strict=False))
     return first, second
 

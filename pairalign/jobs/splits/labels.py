@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, TypeVar
 
 from pairalign.base.error_types import SplitError, shown_name, unreadable
@@ -65,6 +65,8 @@ def as_values(
     """
     if isinstance(given, str):
         return read_values(sequences, given, table)
+    if not isinstance(given, Sized):
+        raise TypeError(f"{what} {given!r}: expected one for each sequence, or the name of a value")
     if len(given) != len(sequences):
         raise SplitError(f"{what}: {len(given):,} of them for {len(sequences):,} sequences")
     return list(given)

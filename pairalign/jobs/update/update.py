@@ -12,6 +12,7 @@ import numpy as np
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
+from pairalign.base.arguments import as_several, path_text
 from pairalign.base.arrays import Int32s
 from pairalign.base.declaration import changed, check, decided_by, make, restored, slots_of
 from pairalign.base.error_types import FormatError, PartsError, UsageError
@@ -121,11 +122,11 @@ def update(
     -----
     The bytes are those of a run of all sequences.
     """
-    files = [new] if isinstance(new, (str, os.PathLike)) else list(new)
+    files = [path_text("new", path) for path in as_several("new", new)]
     if not files:
         raise UsageError("new: expected at least one file of sequences")
-    values = {**locals(), "new": [os.fspath(path) for path in files]}
-    values |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
+    values = {**locals(), "new": files, "parts": path_text("parts", parts)}
+    values |= {"output": path_text("output", output), "quiet": True}
     request = make(UpdateOptions, values)
     check(request)
     return plan_update(request, request.resources).write()

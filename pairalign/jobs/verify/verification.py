@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.arguments import as_several, path_text
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.function_options import takes
 from pairalign.base.notebooks import SHOWN, html_table
@@ -124,9 +125,12 @@ def verify(
         See `pairalign.errors`.
     """
     call = Call(verify, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
-    named = columns if isinstance(columns, str) else ",".join(columns)
+    named = as_several("columns", columns)
+    if not all(isinstance(name, str) for name in named):
+        raise TypeError(f"columns {columns!r}: expected names of columns")
+    path = path_text("alignments", alignments)
     request = call.request(
-        VerifyOptions, mode=mode, alignments=os.fspath(alignments), input="", columns=named
+        VerifyOptions, mode=mode, alignments=path, input="", columns=",".join(named)
     )
     problem = read_problem(call.problem_request)
     has_mode = request.has_mode or isinstance(scoring, Scoring)
