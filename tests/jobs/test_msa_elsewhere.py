@@ -42,6 +42,32 @@ def test_tiles_of_a_genome() -> None:
     assert pairs[0] == pairs[1]
 
 
+def test_alignments_that_are_given_are_looked_at_as_well(tmp_path: Path) -> None:
+    """Of new sequences, of merged alignments, and of one whose confidence is asked for."""
+    whole = pairalign.msa(TILES, device="cpu")
+    said = {frozenset((one["name"], one["other"])) for one in whole.named_elsewhere}
+    parts = [{name: TILES[name]} for name in TILES]
+    old = pairalign.msa(parts[0] | parts[2], device="cpu")
+    (tmp_path / "tile.afa").write_text(fasta(parts[1]))
+    found = [
+        pairalign.msa(TILES, confidence_of=whole, confidence=False, device="cpu"),
+        pairalign.msa([old, str(tmp_path / "tile.afa")], merge=True, device="cpu"),
+        pairalign.msa(add=parts[1], to=old, device="cpu"),
+    ]
+    pairs = [{frozenset((one["name"], one["other"])) for one in each.named_elsewhere} for each in found]
+    assert pairs[0] == said
+    for each, judged in zip(pairs[1:], found[1:], strict=True):
+        index = [judged.sequences.names.index(name) for name in TILES]
+        apart = {
+            frozenset((f"t{k + 1}", f"t{k + 2}"))
+            for k in (0, 1)
+            if together(judged, index[k], index[k + 1], 400) < 50
+        }
+        assert each <= apart
+        assert each
+    assert all(each.unlike == () for each in found)
+
+
 def test_of_copies_one_is_said() -> None:
     found = pairalign.msa({**TILES, "copy": TILES["t2"]}, device="cpu")
     names = {name for one in found.named_elsewhere for name in (one["name"], one["other"])}

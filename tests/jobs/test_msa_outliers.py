@@ -127,6 +127,19 @@ def test_most_of_many_random_proteins_beside_near_copies_are_said():
     assert not pairalign.msa(_among({k: family[k] for k in others}, {}, 1), confidence=False).unlike
 
 
+@pytest.mark.parametrize("letters", [AMINO_ACIDS, "ACGT"])
+def test_evalues_are_those_of_the_family_however_many_are_compared_at_a_time(letters):
+    draw = random.Random(3)
+    texts = {str(k): "".join(draw.choices(letters, k=draw.randrange(60, 300))) for k in range(20)}
+    family, resources = pairalign.SequenceSet.from_strings(texts), Resources(threads=1)
+    every = np.arange(20)
+    whole = relatives.log_evalues(family, every, every, resources)
+    parts = [
+        relatives.log_evalues(family, every, every[k : k + 8], resources) for k in range(0, 20, 8)
+    ]
+    assert np.array_equal(np.hstack(parts), whole)
+
+
 def test_what_is_said_does_not_depend_on_the_order():
     texts = _among(_relatives(60, 90, 0.5, 50), _unrelated(30, 51), 52)
     order = np.random.default_rng(1).permutation(len(texts)).astype(np.int32)

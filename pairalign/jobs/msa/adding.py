@@ -12,7 +12,7 @@ from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
-from pairalign.jobs.msa.relatives import find_relatives
+from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.requests.resources import Resources
@@ -82,6 +82,7 @@ def add_sequences(
     """
     check_device(resources.device)
     joined = join_new(both, old.columns, old.width, resources, kept)
-    unlike = find_relatives(both, resources, old=len(old.sequences)).unlike()
+    relatives = find_relatives(both, resources, old=len(old.sequences))
+    elsewhere = find_elsewhere(both, joined.columns, relatives, resources)
     scored = score_alignment(both, joined.columns, joined.width, resources, kept=kept, **confidence)
-    return replace(scored, unlike=unlike)
+    return replace(scored, unlike=relatives.unlike(), elsewhere=elsewhere)

@@ -44,7 +44,7 @@ from pairalign.jobs.msa.grouping import (
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, judge_alignment
 from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
 from pairalign.jobs.run.kept_results import Arrays, KeptResults
 from pairalign.requests.resources import Resources
@@ -196,7 +196,7 @@ def merge_alignments(
     columns[residues_of(sequences, whole.members)] = whole.columns
     _check_kept(given, columns)
     tree = tree_result.GuideTree.of(graft(list(sequences.names), grouping, LINKAGE))
-    scored = score_alignment(sequences, columns, whole.width, resources, kept=kept, **confidence)
+    scored = judge_alignment(sequences, columns, whole.width, resources, kept=kept, **confidence)
     return replace(scored, tree=tree)
 
 

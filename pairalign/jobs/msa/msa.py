@@ -14,7 +14,7 @@ from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.msa_request import MsaArguments, MsaOptions
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import align_family, columns_in, judge_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
@@ -112,7 +112,7 @@ def msa(
     family, _ = read_sets(source)
     if request.confidence_of is not None:
         columns, width = columns_in(request.confidence_of, family)
-        return score_alignment(family, columns, width, resources, kept=kept, **how)
+        return judge_alignment(family, columns, width, resources, kept=kept, **how)
     oriented = Orientation.find(family, request.strand, resources)
     family = oriented.sequences
     tree = _read_tree(request.tree_in, family)

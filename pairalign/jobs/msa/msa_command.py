@@ -27,7 +27,7 @@ from pairalign.jobs.msa.msa_families import (
 )
 from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.jobs.msa.msa_request import MsaOptions
-from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import align_family, columns_in, judge_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
@@ -144,7 +144,7 @@ def _align(request: MsaOptions, format: str) -> MultipleAlignment:
         with kept_results(
             request.writing, "confidence", **decided, columns=columns, width=width
         ) as kept:
-            alignment = score_alignment(
+            alignment = judge_alignment(
                 sequences, columns, width, request.resources, kept=kept, **how
             )
             _write(request, format, alignment)

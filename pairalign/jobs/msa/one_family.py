@@ -29,7 +29,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import Elsewhere
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
@@ -43,7 +42,7 @@ from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
-from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
+from pairalign.jobs.msa.relatives import placed_members
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
@@ -94,15 +93,7 @@ def align_family(
         )
         confidences = member_confidences.of(members.residues)
     joined = tree_result.GuideTree.of(tree or members.tree(alignment.tree))
-    relatives = find_relatives(members.aligned, resources)
-    unlike = members.unlike(relatives.unlike())
-    index = members.members.tolist()
-    elsewhere = tuple(
-        Elsewhere(index[first], index[second], aligned, together)
-        for first, second, aligned, together in find_elsewhere(
-            members.aligned, alignment.columns, relatives, resources
-        )
-    )
+    unlike, elsewhere = placed_members(members, columns, resources)
     told = joined, unlike, homologs
     return MultipleAlignment(
         sequences, columns, alignment.width, *confidences, *told, elsewhere=elsewhere
@@ -176,6 +167,20 @@ def _by_all_pairs(sequences: SequenceSet) -> bool:
         return count <= MOST_IN_GROUP
     lengths = np.sort(sequences.lengths.astype(np.int64))
     return int((lengths * np.arange(count)[::-1]).sum()) <= _MOST_RESIDUES
+
+
+def judge_alignment(
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    width: int,
+    resources: Resources,
+    **confidence: Any,
+) -> MultipleAlignment:
+    """Return what `score_alignment` does, with what is like no other, or in another place."""
+    scored = score_alignment(sequences, columns, width, resources, **confidence)
+    members = distinct_members(sequences, all_of_them=False)
+    unlike, elsewhere = placed_members(members, columns, resources)
+    return replace(scored, unlike=unlike, elsewhere=elsewhere)
 
 
 def score_alignment(

@@ -25,6 +25,8 @@ from pairalign.alignments.multiple import Elsewhere, Unlike
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.declaration import make
+from pairalign.jobs.msa.distinct_members import DistinctMembers
+from pairalign.jobs.msa.large import residues_of
 from pairalign.jobs.run.run_request import RunRequest, find_statistics, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
@@ -130,7 +132,7 @@ def log_evalues(
     Parameters
     ----------
     sequences : SequenceSet
-        What is searched: E-values are of its residues.
+        What is searched, whatever the others are.
     indices, others : ndarray of int64
         Input indices.
 
@@ -142,16 +144,42 @@ def log_evalues(
     problem = Problem(
         sequences.reordered(indices), sequences.reordered(others), local_scoring(sequences.alphabet)
     )
-    request = make(AlignRequest, {"mode": "local", "db_size": sequences.total_residues})
+    request = make(AlignRequest, {"mode": "local"})
     silent = replace(resources, progress=False)
     run = RunRequest(detail=Detail.SCORE, statistics=True, resources=silent)
     values = np.full((len(indices), len(others)), math.inf)
     significance = find_statistics(request, problem, run).significance
     if significance is not None:
-        for part in plan_alignment(make(AlignRequest, {"mode": "local"}), problem, run).job:
+        searched = sequences.total_residues, len(sequences)
+        significance = replace(significance, databases=(searched, searched))
+        for part in plan_alignment(request, problem, run).job:
             values[part.query, part.target] = significance.log_evalues(part)
         values[indices[:, None] == others] = math.inf
     return values
+
+
+def placed_members(
+    members: DistinctMembers, columns: Int32s, resources: Resources
+) -> tuple[tuple[Unlike, ...], tuple[Elsewhere, ...]]:
+    """Find what of a family is like no other, and what is like another in another order or place.
+
+    Parameters
+    ----------
+    columns : ndarray of int32, shape (total_residues,)
+        Of the residues of the family.
+    """
+    if len(members.family) < 2:
+        return (), ()
+    relatives = find_relatives(members.aligned, resources)
+    own = columns[residues_of(members.family, members.members)]
+    index = members.members.tolist()
+    elsewhere = tuple(
+        Elsewhere(index[first], index[second], aligned, together)
+        for first, second, aligned, together in find_elsewhere(
+            members.aligned, own, relatives, resources
+        )
+    )
+    return members.unlike(relatives.unlike()), elsewhere
 
 
 def find_elsewhere(
