@@ -15,13 +15,15 @@ from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.error_types import FormatError, SplitError, shown_name, unreadable
 from pairalign.base.texts import as_tsv, is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
-from pairalign.formats.names import choose_format
+from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.readers.reader import open_raw
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.sets import SequenceSet
 
 _FOLD_COLUMNS = ("fold", "set", "split", "partition", "cluster")
 """Headings of the column of folds; the first that there is. GraphPart's is the last."""
+_CLUSTERS = ["cluster", "size"]
+"""The first headings of the table of `pairalign cluster`."""
 _CLSTR = re.compile(r"\d+\s+\d+(?:aa|nt),\s+>(.*?\.\.\.)\s+(\*|at\s.*)$", re.ASCII)
 
 
@@ -83,7 +85,9 @@ def read_groups(
     and USEARCH's. ``tsv`` has a representative and a member a line, as MMseqs2 and DIAMOND write
     it; or it is the table of ``pairalign cluster``, by its header.
     """
-    return make_groups(sequences, _read_said(path, format, columns), path, several=several)
+    said, chosen = _read_said(path, format, columns)
+    each = "representative and member of line" if chosen == "tsv" else "line"
+    return make_groups(sequences, said, path, several=several, each=each)
 
 
 def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], Int32s]:
@@ -108,7 +112,7 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
     """
     groups: dict[str, int] = {}
     numbers: dict[str, int] = {}
-    said = _read_said(path, format, USUAL_COLUMNS)
+    said, _ = _read_said(path, format, USUAL_COLUMNS)
     for membership in said:
         name = membership.name.removesuffix("...")  # CD-HIT's
         if name in groups:
@@ -121,22 +125,23 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
     return list(groups), np.array(list(groups.values()), np.int32)
 
 
-def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Membership]:
-    chosen = _chosen(path, format, columns)
+def _read_said(
+    path: str, format: str | None, columns: TableColumns
+) -> tuple[list[Membership], str]:
+    """Return what a file says, and which format it has."""
     text = text_of(path)
-    if format is None:
-        chosen = _kind_of_table(text, chosen)
+    chosen = _chosen(path, format, columns, text)
     if chosen == "folds":
-        return [membership for membership, _ in _read_folds(text, path, columns)]
-    return list(_READERS[chosen](text, path))
+        return [membership for membership, _ in _read_folds(text, path, columns)], chosen
+    return list(_READERS[chosen](text, path)), chosen
 
 
-def _kind_of_table(text: str, chosen: str) -> str:
-    """Return what a table is by its header, where that is one of ours; else what was chosen."""
-    header = next(TableRows(text.partition("\n")[0], ""), []) if chosen in ("folds", "tsv") else []
-    if header[:2] == ["cluster", "size"]:
+def _kind_of_table(text: str) -> str | None:
+    """Return what a table is by its header, where that is one of ours."""
+    header = next(TableRows(text.partition("\n")[0], ""), [])
+    if header[:2] == _CLUSTERS:
         return "tsv"
-    return "folds" if header[:1] == ["name"] and {*_FOLD_COLUMNS} & {*header} else chosen
+    return "folds" if header[:1] == ["name"] and {*_FOLD_COLUMNS} & {*header} else None
 
 
 def read_table(
@@ -205,14 +210,24 @@ def read_group_table(path: str, sequences: SequenceSet) -> Groups:
     return make_groups(sequences, list(said.values()), path)
 
 
-def _chosen(path: str, format: str | None, columns: TableColumns) -> str:
+def _chosen(path: str, format: str | None, columns: TableColumns, text: str = "") -> str:
     """Return the format; a file whose columns are named is a table of folds."""
-    if not columns:
-        what = "folds or clusters"
-        return choose_format(path, format, GROUP_SUFFIXES, what, "standard input")
-    if format not in (None, "folds"):
-        raise FormatError(f"{path}: columns are those of a table of folds, and this is {format}")
-    return "folds"
+    if columns:
+        if format not in (None, "folds"):
+            raise FormatError(f"{path}: columns are those of a table of folds, and this is {format}")
+        return "folds"
+    if format is not None:
+        return choose_format(path, format, GROUP_SUFFIXES, "folds or clusters")
+    by_name = format_by_suffix(path, GROUP_SUFFIXES)
+    chosen = by_name if by_name in ("clstr", "uc") else _kind_of_table(text) or by_name
+    if chosen is None:
+        endings = "; ".join(f"{kind}: {' '.join(ends)}" for kind, ends in GROUP_SUFFIXES.items())
+        raise FormatError(
+            f"{'standard input' if path == '-' else path} does not tell the format of folds or "
+            "clusters: expected a first line with name and fold, or cluster and size, or an "
+            f"ending ({endings}; also with .gz or .zst)"
+        )
+    return chosen
 
 
 def text_of(path: str) -> str:
@@ -338,7 +353,7 @@ def _read_uc(text: str, path: str) -> Iterator[Membership]:
 def _read_tsv(text: str, path: str) -> Iterator[Membership]:
     text = as_tsv(text.encode(), path).decode()
     first = text.partition("\n")[0].rstrip("\r").split("\t")
-    ours = first[:2] == ["cluster", "size"] and {"representative", "sequence"} <= set(first)
+    ours = first[:2] == _CLUSTERS and {"representative", "sequence"} <= set(first)
     columns = [first.index(name) for name in ("representative", "sequence")] if ours else [0, 1]
     for number, line in enumerate(lines_of(text), 1):
         fields = line.split("\t")

@@ -10,7 +10,7 @@ from commands import fasta
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import CapacityError, PairListError, SplitError, UsageError
+from pairalign.errors import CapacityError, FormatError, PairListError, SplitError, UsageError
 
 PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 SET = pairalign.read_fasta(PROTEINS)[:24]
@@ -87,6 +87,27 @@ def test_canonical_queries_and_best_hits() -> None:
 def test_what_is_no_groups_is_refused(within: object, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         pairalign.align(SET, within=within)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("g.txt", "name\tfold\n{}\t1\n{}\t1\n", None),
+        ("g.txt", "{}\t1\n{}\t1\n", "does not tell .* a first line with name and fold, or cluster"),
+        ("g.csv", "{},1\n{},1\n", "no column fold"),
+        ("g.tsv", "{}\t1\n{}\t1\n", "representative and member of line 1: no sequence '1'"),
+    ],
+)
+def test_a_header_or_an_ending_tells_which_table_it_is(
+    name: str, text: str, said: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text.format(*SET.names[:2]))
+    if said is None:
+        assert len(pairalign.align(SET, within=path, device="cpu")) == 1
+        return
+    with pytest.raises((FormatError, SplitError), match=said):
+        pairalign.align(SET, within=path)
 
 
 def test_two_sets_and_too_many_pairs_are_refused() -> None:
