@@ -214,7 +214,9 @@ def _chosen(path: str, format: str | None, columns: TableColumns, text: str = ""
     """Return the format; a file whose columns are named is a table of folds."""
     if columns:
         if format not in (None, "folds"):
-            raise FormatError(f"{path}: columns are those of a table of folds, and this is {format}")
+            raise FormatError(
+                f"{path}: columns are those of a table of folds, and this is {format}"
+            )
         return "folds"
     if format is not None:
         return choose_format(path, format, GROUP_SUFFIXES, "folds or clusters")

@@ -54,7 +54,9 @@ def test_alignments_that_are_given_are_looked_at_as_well(tmp_path: Path) -> None
         pairalign.msa([old, str(tmp_path / "tile.afa")], merge=True, device="cpu"),
         pairalign.msa(add=parts[1], to=old, device="cpu"),
     ]
-    pairs = [{frozenset((one["name"], one["other"])) for one in each.named_elsewhere} for each in found]
+    pairs = [
+        {frozenset((one["name"], one["other"])) for one in each.named_elsewhere} for each in found
+    ]
     assert pairs[0] == said
     for each, judged in zip(pairs[1:], found[1:], strict=True):
         index = [judged.sequences.names.index(name) for name in TILES]
