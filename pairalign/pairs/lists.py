@@ -170,8 +170,8 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
     if len(items) == 0:
         raise PairListError("pairs: there are none")
     sets = (queries, queries if targets is None else targets)
-    is_named = isinstance(items[0], Iterable) and any(isinstance(name, str) for name in items[0])
-    if is_named:
+    first = () if isinstance(items, np.ndarray) or not isinstance(items[0], Iterable) else items[0]
+    if not isinstance(items, np.ndarray) and any(isinstance(name, str) for name in first):
         return PairList(*_indices_of(items, sets))
     array = np.asarray(items)
     if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
