@@ -14,7 +14,6 @@ from Bio import SeqIO
 from checks import assert_equal, costs_of, found_alignment
 from commands import BASES, PROTEINS, fasta
 
-import pairalign
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.error_types import UsageError
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
@@ -63,19 +62,6 @@ def test_everything_that_holds_sequences(tmp_path: Path) -> None:
         found = align(unnamed)
         assert found.queries.names == ["seq1", "seq2", "seq3", "seq4"]
         assert_equal(found, expected, names=False)
-
-
-def test_two_sets_of_every_kind(tmp_path: Path) -> None:
-    one, two = (tmp_path / name for name in ("one.fa", "two.fa"))
-    one.write_text(fasta(PROTEINS))
-    two.write_text(fasta({"x": "MKVV", "y": "GGWT"}))
-    expected = align(one, two)
-    assert len(expected) == 8
-    assert expected.queries is not expected.targets
-    for first in (str(one), read_fasta(one), PROTEINS):
-        for second in (two, read_fasta(two), {"x": "MKVV", "y": "GGWT"}):
-            assert_equal(align(first, second), expected)
-    assert_equal(align(iter(["MKVLA"]), iter(["MKVV"])), align(["MKVLA"], ["MKVV"]))
 
 
 def test_a_set_against_itself() -> None:
@@ -252,11 +238,6 @@ def test_a_pair_too_large(random_set: SequenceSet) -> None:
     assert_equal(align(random_set, memory=error.needed_bytes, threads=1), align(random_set))
 
 
-def test_progress_goes_to_a_terminal_only(capfd: pytest.CaptureFixture[str]) -> None:
-    align(PROTEINS, progress=True)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_dna_defaults() -> None:
     found = align(BASES)
     scoring = found.scoring
@@ -266,11 +247,6 @@ def test_dna_defaults() -> None:
         2,
     )
     assert len(found) == 3
-
-
-def test_the_public_names() -> None:
-    for name in pairalign.__all__:
-        assert getattr(pairalign, name).__doc__, name
 
 
 def test_which_letters_match_themselves() -> None:

@@ -195,12 +195,6 @@ def test_numbers_beyond_64_bits_are_as_good_as_any(name: str) -> None:
     assert (align(LETTERS, **{name: 2**70}).raw_score == align(LETTERS).raw_score).all()
 
 
-@pytest.mark.parametrize("detail", [None, 2, "all"])
-def test_an_unknown_detail(detail: object) -> None:
-    with pytest.raises(ValueError, match="expected cigar, stats or score"):
-        align(LETTERS, detail=detail)  # type: ignore[arg-type]
-
-
 def test_what_is_no_file() -> None:
     with pytest.raises(TypeError, match=r"expected the path .* found None"):
         read_fasta(None)  # type: ignore[arg-type]

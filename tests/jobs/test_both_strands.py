@@ -28,7 +28,6 @@ from pairalign.formats import FORMATS
 from pairalign.jobs.stages.strand_engine import StrandEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.results.alignments_result import Alignments
-from pairalign.sequences.complement import reverse_complement_set
 
 CPU: dict[str, Any] = {"device": "cpu", "threads": 1}
 
@@ -170,16 +169,6 @@ def test_one_set_two_sets_and_any_order(open_on: OpenEngine, mode: str) -> None:
     assert minus > 20
 
 
-@pytest.mark.gpu
-def test_on_a_gpu() -> None:
-    for asked in ({}, {"min_identity": 0.8}, {"mode": "local", "hsps": 3}, {"max_hits": 2}):
-        given_ = {"strand": "both", **asked}
-        assert_same(
-            pairalign.align(reads(60, 2), **given_, device="cpu"),
-            pairalign.align(reads(60, 2), **given_, device="cuda"),
-        )
-
-
 @pytest.mark.parametrize("two_sets", [False, True])
 @pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
 def test_thresholds_lose_nothing(mode: str, two_sets: bool) -> None:
@@ -195,18 +184,6 @@ def test_thresholds_lose_nothing(mode: str, two_sets: bool) -> None:
         assert found.strand is not None
         assert expected.strand is not None
         assert found.strand.tolist() == expected.strand.tolist()
-
-
-def test_pair_lists() -> None:
-    some = reads(20, 5)
-    asked: dict[str, Any] = {"mode": "semiglobal", "strand": "both", **CPU}
-    every = pairalign.align(some, **asked)
-    pairs = [(f"r{k}", f"r{k + 7}") for k in range(12)]
-    found = pairalign.align(some, pairs=pairs, **asked)
-    places = {(a.query.name, a.target.name): k for k, a in enumerate(every)}
-    expected = every.take([places[(a.query.name, a.target.name)] for a in found])
-    assert len(found) == 12
-    assert_same(expected, found)
 
 
 def test_suboptimal_alignments_are_of_the_strand() -> None:
@@ -353,17 +330,3 @@ def test_a_matrix_that_complementing_changes(job: Any, tmp_path: Path) -> None:
     expected = "strand both: AA scores 5 and TT, its complement, 1: the score would depend"
     with pytest.raises(ScoringError, match=expected):
         job(pairalign.SequenceSet.from_strings(reads, alphabet="dna"), matrix=tmp_path / "m.mat")
-
-
-def test_the_other_strand_of_a_set() -> None:
-    one = pairalign.SequenceSet.from_strings({"a": "ACGTN", "b": "RYK", "c": "A"}, alphabet="dna")
-    other = reverse_complement_set(one)
-    assert [s.residues for s in other] == [other_strand(s.residues) for s in one]
-    assert list(other.names) == ["a", "b", "c"]
-
-
-def test_a_table_of_hits_says_so(folder: Path) -> None:
-    """Frames have a column for the strand."""
-    pytest.importorskip("pyarrow")
-    found = pairalign.align(reads(6, 10), strand="both", mode="local", device="cpu")
-    assert found.to_arrow()["strand"].to_pylist() == [one.strand for one in found]

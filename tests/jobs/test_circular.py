@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import examples
 
 import pairalign
 from pairalign.alignments.problem import Problem
@@ -91,7 +92,7 @@ def test_relatives_are_proven() -> None:
 def test_the_search_finds_the_best_rotation() -> None:
     """From rotations beside it, which score less."""
     improved = proven = 0
-    for seed in range(40):
+    for seed in range(examples(40)):
         rng = np.random.default_rng(seed)
         whole = random_text(rng, int(rng.integers(40, 70)))
         other = mutated(rng, rotated(whole, int(rng.integers(len(whole)))), 0.2)
@@ -114,9 +115,8 @@ def test_the_search_finds_the_best_rotation() -> None:
         assert not search.is_best[0] or search.scores[0] == best
         improved += search.scores[0] > before
         proven += bool(search.is_best[0])
-    assert improved >= 30
-    assert proven >= 38
-    assert proven >= 30
+    assert improved >= 0.75 * examples(40)
+    assert proven >= 0.95 * examples(40) - 1
 
 
 def test_nothing_is_proven_of_unrelated_sequences() -> None:
@@ -162,55 +162,6 @@ def test_a_circle_is_no_distance_from_itself() -> None:
     given = {"one": one, "turned": rotated(one, 123), "back": other_strand(rotated(one, 7))}
     assert pairalign.distance(given, circular=True, strand="both").condensed.max() == 0
     assert pairalign.distance(given, measure="identity").condensed.min() > 0.3
-
-
-def test_ambiguous_columns_do_not_count() -> None:
-    rng = np.random.default_rng(3)
-    whole = random_text(rng, 400)
-    related = mutated(rng, whole, 0.05)
-    masked = "".join("N" if 100 <= k < 220 else one for k, one in enumerate(related))
-    found = pairalign.distance({"a": whole, "b": masked}, measure="identity-unambiguous")
-    usual = pairalign.distance({"a": whole, "b": masked}, measure="identity")
-    clean = pairalign.distance({"a": whole, "b": related}, measure="identity-aligned")
-    assert found[0, 1] == pytest.approx(clean[0, 1], abs=0.03)
-    assert usual[0, 1] > 0.3
-
-
-@pytest.mark.parametrize("strand", ["plus", "both"])
-def test_unambiguous_identity_by_its_definition(strand: Any) -> None:
-    """Counted column by column of the alignments as they are shown."""
-    rng = np.random.default_rng(5)
-    letters = list("ACGTN") if strand == "both" else list("ACGTNRY")
-    texts = {f"s{k}": "".join(rng.choice(letters, int(rng.integers(20, 40)))) for k in range(10)}
-    if strand == "both":
-        texts = {n: other_strand(t) if n in ("s2", "s5") else t for n, t in texts.items()}
-    measure = {"measure": "identity-unambiguous", "strand": strand, "mode": "local"}
-    given = SequenceSet.from_strings(texts, alphabet="dna")
-    found = pairalign.distance(given, **measure)
-    names = list(texts)
-    seen = 0
-    for one in pairalign.align(given, mode="local", strand=strand):
-        query = texts[one.query.name][one.query_start : one.query_end]
-        target = texts[one.target.name][one.target_start : one.target_end]
-        query = other_strand(query) if one.strand < 0 else query
-        unambiguous = matches = i = j = 0
-        number = ""
-        for mark in one.cigar:
-            if mark.isdigit():
-                number += mark
-                continue
-            for _ in range(int(number)):
-                a = query[i] if mark != "D" else "-"
-                b = target[j] if mark != "I" else "-"
-                i, j = i + (mark != "D"), j + (mark != "I")
-                unambiguous += not {a, b} & set("NRY-")
-                matches += mark == "="
-            number = ""
-        pair = names.index(one.query.name), names.index(one.target.name)
-        expected = 1 - matches / unambiguous if unambiguous else 1.0
-        assert found[pair] == pytest.approx(expected, abs=1e-6)
-        seen += unambiguous > 0
-    assert seen > 30
 
 
 def test_similarities() -> None:

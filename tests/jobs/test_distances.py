@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from commands import run
 from samples import random_distances
-from strategies import MODES, random_sequences
+from strategies import MODES
 
 import pairalign
 from pairalign.cli.main import main
@@ -100,21 +100,6 @@ def test_measures_are_their_formulas(measure: str, mode: str, genes: dict[str, s
     assert matrix.names == found.queries.names
     for a, i, j in zip(found, found.query, found.target, strict=True):
         assert matrix[i, j] == pytest.approx(formula(measure, a, own), abs=1e-6)
-
-
-def test_known_values() -> None:
-    """10 columns, 2 different: p = 0.2; one of them a transition."""
-    sequences = {"a": "ACGTACGTAC", "b": "ACGTACGTGA"}
-    expected = {
-        "identity": 0.2,
-        "identity-aligned": 0.2,
-        "identity-shorter": 0.2,
-        "jukes-cantor": 0.23261619,
-        "kimura-2p": 0.5 * -math.log(1 - 0.2 - 0.1) + 0.25 * -math.log(1 - 0.2),
-        "score": 1 - 2 * (8 * 2 - 2 * 3) / 40,
-    }
-    for measure, value in expected.items():
-        assert pairalign.distance(sequences, measure=measure)[0, 1] == pytest.approx(value)
 
 
 @pytest.fixture
@@ -211,15 +196,6 @@ def test_letters_that_match_nothing_are_finite() -> None:
                 assert np.isfinite(matrix.condensed).all()
 
 
-def test_saturated_kimura_rises_up_to_its_bound() -> None:
-    """No pair that is more different is nearer."""
-    p = np.linspace(0, 1, 1001)
-    inside = 1 - p - p * p / 5
-    values = np.minimum(-np.log(np.maximum(inside, 1e-300)), SATURATED)
-    assert (np.diff(values) >= 0).all()
-    assert values[-1] == SATURATED
-
-
 @pytest.mark.parametrize("measure", ["kimura-2p", "jukes-cantor"])
 def test_distances_do_not_depend_on_the_chunk(
     genes: dict[str, str], monkeypatch: pytest.MonkeyPatch, measure: str
@@ -231,14 +207,6 @@ def test_distances_do_not_depend_on_the_chunk(
         monkeypatch.setattr(measures, "_CHUNK_RUNS", runs)
         found = pairalign.distance(asked, mode="local", measure=measure).condensed
         np.testing.assert_array_equal(found, whole)
-
-
-def test_results_do_not_depend_on_threads_or_memory() -> None:
-    rng = np.random.default_rng(3)
-    letters = random_sequences(rng, "ACDEFGHIKLMNPQRSTVWY", 60, 80, "mixed")
-    one = pairalign.distance(letters, threads=1)
-    two = pairalign.distance(letters, threads=3, memory=40 << 20)
-    assert one.condensed.tobytes() == two.condensed.tobytes()
 
 
 def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
@@ -280,18 +248,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = pairalign.distance(GLOBINS, measure="kimura")
     assert found.names == expected.names
     np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
-
-
-def test_command_takes_the_options_of_align(tmp_path: Path) -> None:
-    out = tmp_path / "a.npy"
-    options = "--mode local --matrix BLOSUM45 --gap-open 14 --gap-extend 2 --measure score"
-    options += " --threads 1 --device cpu --memory 100M --quiet"
-    assert main(["distance", str(GLOBINS), "-o", str(out), *options.split()]) == 0
-    scoring = pairalign.make_scoring(
-        "protein", mode="local", matrix="BLOSUM45", gap_open=14, gap_extend=2
-    )
-    expected = pairalign.distance(GLOBINS, measure="score", scoring=scoring)
-    np.testing.assert_array_equal(np.load(out), expected.condensed)
 
 
 @pytest.mark.parametrize(

@@ -154,21 +154,6 @@ def test_thresholds_are_for_the_alignment() -> None:
     assert kept.raw_score.tolist() == every.raw_score[passes].tolist()
 
 
-def test_two_sets_and_lists_of_pairs() -> None:
-    sequences = family(5, [30, 31, 32, 33, 34])
-    strings = [one.residues for one in sequences]
-    whole = pairalign.align(sequences, objective="mea")
-    two = pairalign.align(strings[:2], strings[2:], objective="mea")
-    for one in two:
-        same = whole[sequences.names[one.query_index], sequences.names[one.target_index + 2]]
-        assert (same.raw_score, same.cigar) == (one.raw_score, one.cigar)
-    listed = pairalign.align(sequences, objective="mea", pairs=[(0, 3), (2, 4)])
-    found = {(one.query_index, one.target_index): one.cigar for one in listed}
-    assert found.keys() == {(0, 3), (2, 4)}
-    names = sequences.names
-    assert all(whole[names[a], names[b]].cigar == cigar for (a, b), cigar in found.items())
-
-
 def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     fasta = tmp_path / "family.fa"
@@ -187,7 +172,7 @@ def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
         assert "confidence" not in pq.read_schema(tmp_path / name).names
 
 
-@pytest.mark.parametrize("format", ["paf", "sam", "tsv", "stockholm", "parquet"])
+@pytest.mark.parametrize("format", ["paf", "parquet"])
 def test_threads_memory_shards_and_instruction_sets_change_nothing(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import examples
 
 import pairalign
 from pairalign.sequences.sets import SequenceSet
@@ -81,7 +82,7 @@ def test_no_fragment_is_torn_in_pairs(seed, size):
 
 def test_words_of_a_sequence_keep_together():
     random = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(examples(60)):
         whole, start = "".join(random.choice(BASES, 200)), int(random.integers(0, 181))
         pair = {"word": whole[start : start + 20], "whole": whole}
         aligned = pairalign.msa(SequenceSet.from_strings(pair), confidence=False)

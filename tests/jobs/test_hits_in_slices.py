@@ -34,7 +34,6 @@ from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments
 from pairalign.sequences import block_set
-from pairalign.sequences.block_set import PickedSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import encode_store
 from pairalign.sequences.stored_set import StoredSet
@@ -141,28 +140,6 @@ def test_shards_cost_the_same(shards: int) -> None:
         found[0],
         found[-1],
     ]
-
-
-@pytest.mark.parametrize("places", [[0], [39], [0, 1, 2, 38, 39], [7, 8, 15, 16, 17], range(40)])
-def test_picked_sequences_are_a_set(places: list[int]) -> None:
-    whole, _ = sets_of(two_sets=False)
-    positions = np.array(places, np.int64)
-    some = PickedSet(whole, positions)
-    indices = np.sort(whole.order[positions])
-    assert some.indices.tolist() == indices.tolist()
-    assert whole.positions_of(indices).tolist() == positions.tolist()
-    names = [whole.names[k] for k in indices.tolist()]
-    letters = {name: str(whole[k]) for k, name in zip(indices.tolist(), names, strict=True)}
-    expected = SequenceSet.from_strings(letters, alphabet="protein")
-    for name in ("names", "residues", "codes", "lengths", "offsets", "order", "sorted_lengths"):
-        assert np.array_equal(getattr(some, name), getattr(expected, name)), name
-    longest = some.code_arrays
-    starts, lengths = longest.starts.tolist(), some.sorted_lengths.tolist()
-    for place, start, length in zip(places, starts, lengths, strict=True):
-        codes = whole.codes_of(int(whole.order[place]))
-        assert longest.codes[start : start + length].tolist() == codes.tolist()
-    assert some.places_of(positions).tolist() == list(range(len(places)))
-    assert some.positions_in_whole.tolist() == list(places)
 
 
 def test_a_part_goes_on_within_a_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

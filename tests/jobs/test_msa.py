@@ -192,24 +192,6 @@ def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
     assert alignment.support[: len(sequences[0])].sum() == pytest.approx(_accuracies(dense, 2)[0])
 
 
-def test_threads_do_not_change_the_alignment():
-    sequences = _family(12, 50, seed=9)
-    one, other = (pairalign.msa(sequences, threads=threads) for threads in (1, 3))
-    assert np.array_equal(one.columns, other.columns)
-    assert np.array_equal(one.support, other.support)
-
-
-def test_instruction_sets_do_not_change_the_alignment(monkeypatch):
-    from pairalign.engines.cpu.cpu_engine import instruction_sets
-
-    sequences = _family(7, 50, seed=5)
-    columns = []
-    for name in instruction_sets():
-        monkeypatch.setenv("PAIRALIGN_ISA", name)
-        columns.append(pairalign.msa(sequences).columns)
-    assert all(np.array_equal(columns[0], other) for other in columns)
-
-
 def test_copies_unrelated_and_single_sequences():
     copies = pairalign.msa(pairalign.SequenceSet.from_strings(["MKVLW"] * 3))
     assert _rows(copies) == ["MKVLW"] * 3
@@ -236,7 +218,7 @@ def test_copies_get_the_row_of_the_first_and_change_no_other(count):
 
 
 def test_many_copies_are_aligned_as_one():
-    gene = "".join(np.random.default_rng(3).choice(list("ACGT"), 1500))
+    gene = "".join(np.random.default_rng(3).choice(list("ACGT"), 400))
     copies = pairalign.msa(pairalign.SequenceSet.from_strings([gene] * 2000), device="cpu")
     assert copies.width == len(gene)
     assert copies.column_confidence.min() > 0.9

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import examples
 
 import pairalign
 from pairalign.base.error_types import AlignmentFileError, FormatError, UsageError
@@ -172,7 +173,7 @@ def aligned_with(alignment: Any, one: int, other: int) -> set[tuple[int, int]]:
 
 def test_relatives_come_where_they_were() -> None:
     same = all_in_whole = 0
-    for seed in range(1, 9):
+    for seed in range(1, 1 + examples(8)):
         sequences = family(10, 60, seed)
         whole = pairalign.msa(sequences)
         strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))

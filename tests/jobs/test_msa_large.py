@@ -9,10 +9,9 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_msa import join_columns
-from pairalign.errors import CapacityError
 from pairalign.jobs.msa import family_tree, one_family
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, cut_trees, group_by_tree
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_by_tree
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
 from pairalign.requests.resources import Resources
 from pairalign.results.tree_result import GuideTree
@@ -97,21 +96,6 @@ def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(seed, mon
     assert set(range(len(whole))) in inside
 
 
-def test_trees_are_cut_at_one_height():
-    sequences = _evolved(60, 30)
-    groups = [np.arange(start, start + 20) for start in (0, 20, 40)]
-    trees = [_tree(sequences.reordered(group)) for group in groups]
-    for count in (1, 3, 12, 59, 60):
-        pieces, parts = cut_trees(groups, trees, count)
-        assert sorted(np.concatenate(pieces).tolist()) == list(range(60))
-        assert [len(part) for part in parts] == [len(piece) for piece in pieces]
-        assert 3 <= len(pieces) <= max(3, count)
-        whole, kept = (
-            np.sort(np.concatenate([one.linkage[:, 2] for one in of])) for of in (trees, parts)
-        )
-        assert np.allclose(kept, whole[: len(kept)])
-
-
 def test_groups_are_aligned_along_their_part_of_the_tree():
     """A sequence has partners on the other side of each merge: two of the other half, or all."""
     found = group_by_tree(_tree(_evolved(230, 40)))
@@ -175,12 +159,6 @@ def test_joins_take_the_heaviest_chain(seed):
     together = one[:, None] == other[None, :]
     assert table[together].sum() == _best_chain(table)
     assert (table[together] > 0).all()
-
-
-def test_posteriors_that_say_nothing_leave_alignments_apart():
-    nothing = np.zeros(0, np.int32)
-    one, other, width = join_columns(nothing, nothing, nothing.astype(np.uint16), (2, 3))
-    assert (one.tolist(), other.tolist(), width) == ([0, 1], [2, 3, 4], 5)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -271,12 +249,6 @@ def test_up_to_a_hundred_short_ones_are_aligned_by_all_pairs(count, length, in_g
     places = [(k % length, others[k // length]) for k in range(count)]
     pairalign.msa([one[:at] + letter + one[at + 1 :] for at, letter in places], confidence=False)
     assert bool(calls) == in_groups
-
-
-@pytest.mark.parametrize("count", [60, 110])
-def test_memory_that_does_not_do_is_an_error(count):
-    with pytest.raises(CapacityError, match="MiB"):
-        pairalign.msa(_evolved(count, 60), memory=1 << 19)
 
 
 def test_dna_is_aligned():

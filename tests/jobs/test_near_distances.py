@@ -65,35 +65,6 @@ def test_drops_are_scirpys(limit: int) -> None:
     assert len(expected) > 0
 
 
-@pytest.mark.parametrize("limit", [0, 1, 3])
-def test_edits_are_rapidfuzzs(limit: int) -> None:
-    rapidfuzz = pytest.importorskip("rapidfuzz.distance.Levenshtein")
-    sequences = receptors(200, seed=3)
-    texts = list(sequences.values())
-    expected = {(a, b): rapidfuzz.distance(texts[a], texts[b]) for a, b in pairs_of(texts)}
-    expected = {pair: edits for pair, edits in expected.items() if edits <= limit}
-    found = pairalign.distance(sequences, max_edits=limit, sparse=True)
-    assert found_pairs(found) == expected
-
-
-def test_drops_are_those_of_aligned_pairs() -> None:
-    sequences = receptors(60, seed=4)
-    aligned = pairalign.align(sequences, detail="score")
-    own = {
-        name: pairalign.align({"a": text}, {"b": text}, detail="score")[0].score
-        for name, text in sequences.items()
-    }
-    names = list(sequences)
-    expected = {}
-    for one in aligned:
-        a, b = one.query.name, one.target.name
-        drop = min(own[a], own[b]) - one.score
-        if drop <= 30:
-            expected[names.index(a), names.index(b)] = drop
-    found = pairalign.distance(sequences, max_drop=30, sparse=True, threads=2)
-    assert found_pairs(found) == expected
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

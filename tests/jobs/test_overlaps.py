@@ -14,10 +14,10 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.engines import Engine
-from pairalign.errors import AlphabetError, DeviceError, FastaError
+from pairalign.errors import DeviceError
 from pairalign.jobs.overlaps.overlap import align_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
-from pairalign.jobs.overlaps.presets import PRESETS, find_preset
+from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run import align as job
 from pairalign.pairs.want import Detail, Want
@@ -232,12 +232,6 @@ def test_kinds_seen_from_either_side() -> None:
 # Presets and errors
 
 
-def test_presets_have_names() -> None:
-    assert find_preset("hifi").name == "hifi"
-    with pytest.raises(ValueError, match="preset 'x': expected auto, short"):
-        find_preset("x")
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_min_score_loses_no_overlap_that_the_others_let_through(name: str) -> None:
     """Of accurate reads: the worst alignment that is long and alike enough scores no less."""
@@ -256,21 +250,6 @@ def test_costs_replace_those_of_the_preset() -> None:
     assert (scoring.matrix[0, 0], scoring.matrix[0, 1]) == (2, -3)
     assert (scoring.gap_open, scoring.gap_extend) == (1, 1)
     assert PRESETS["short"].scoring("local", gap_extend="9").gap_open == 9
-
-
-def test_proteins_do_not_overlap() -> None:
-    with pytest.raises(AlphabetError, match="protein sequences have one strand, expected DNA"):
-        pairalign.overlap(["MKVLAAGG", "MKVLQQGG"])
-
-
-def test_wrong_arguments() -> None:
-    reads = [GENOME[:50], GENOME[:60]]
-    with pytest.raises(ValueError, match=r"min_identity '1\.5': expected a number from 0"):
-        pairalign.overlap(reads, min_identity=1.5)
-    with pytest.raises(ValueError, match="filter 'x'"):
-        pairalign.overlap(reads, filter="x")
-    with pytest.raises(FastaError, match="one sequence only"):
-        pairalign.overlap(reads[:1])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -330,14 +309,6 @@ def test_suboptimal_overlaps_are_those_of_turned_reads(mode: str) -> None:
         spans = len(reads["b"]) - other.target_end, len(reads["b"]) - other.target_start
         assert (one.target_start, one.target_end) == spans
         assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
-
-
-def test_windows_do_not_change_suboptimal_overlaps() -> None:
-    reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
-    whole = find(reads, preset="ont", min_overlap=100)
-    parts = find(reads, preset="ont", min_overlap=100, threads=3)
-    assert len(whole) > 30
-    assert_same(whole.alignments, parts.alignments)
 
 
 def test_short_reads_overlap_once_unless_asked() -> None:

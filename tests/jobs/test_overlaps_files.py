@@ -16,10 +16,7 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
-from pairalign.formats import open_writer
-from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.overlaps.presets import PRESETS
-from pairalign.pairs.want import Detail
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
@@ -100,26 +97,6 @@ def test_paf(reads: Path, tmp_path: Path, mode: str) -> None:
         assert rescored(two, sets, scoring) == rescored(one, sets, scoring)
 
 
-def test_gfa_by_gfapy(reads: Path, tmp_path: Path) -> None:
-    """A reader that checks each field, and that CIGARs fit the segments."""
-    gfapy = pytest.importorskip("gfapy")
-    found = pairalign.overlap(reads, min_identity=0.9)
-    found.write(tmp_path / "out.gfa")
-    graph = gfapy.Gfa.from_file(str(tmp_path / "out.gfa"), vlevel=3)
-    graph.validate()
-    assert {one.name: one.sequence for one in graph.segments} == {
-        one.name: one.residues for one in found.reads
-    }
-    assert len(graph.dovetails) == (found.kind == "dovetail").sum() > 20
-    assert len(graph.containments) == (found.kind != "dovetail").sum() > 0
-    orients = {(one.from_orient, one.to_orient) for one in graph.dovetails}
-    assert len(orients) > 1
-    for link in graph.dovetails:
-        first, second = (graph.segment(one).LN for one in (link.from_segment, link.to_segment))
-        assert link.overlap.length_on_reference() <= first
-        assert link.overlap.length_on_query() <= second
-
-
 def test_gfa(reads: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.gfa.gz"
     found = pairalign.overlap(reads, min_identity=0.9)
@@ -163,35 +140,6 @@ def test_names_that_gfa_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="GFA names"):
         found.write(tmp_path / "out.gfa")
     assert not list(tmp_path.iterdir())
-
-
-def test_formats_without_strands_refuse_them(tmp_path: Path) -> None:
-    found = find({"a": GENOME[:100], "b": other_strand(GENOME[:100])}).alignments
-    from pairalign.formats import open_writer
-
-    with (
-        pytest.raises(FormatError, match="fasta has no strands"),
-        open_writer(
-            tmp_path / "o.fasta",
-            None,
-            Content(found.queries, found.targets, found.scoring, Detail.CIGAR),
-        ) as writer,
-    ):
-        writer.write(found)
-
-
-def test_dual_is_for_paf(tmp_path: Path) -> None:
-    found = find({"a": GENOME[:100], "b": GENOME[:100]})
-    with pytest.raises(FormatError, match="leave dual=True out"):
-        open_writer(
-            tmp_path / "o.gfa",
-            None,
-            Content(
-                *(found.reads, found.reads, found.alignments.scoring, Detail.CIGAR),
-                shown=Shown(both_ways=True, strands=True),
-                max_overhang=0,
-            ),
-        )
 
 
 def test_networkx() -> None:

@@ -11,7 +11,6 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import DistanceError, PartsError, UsageError
 from pairalign.jobs.distances.measures import MEASURES
 from pairalign.results.distances_result import RectangularDistances
@@ -66,15 +65,6 @@ def test_a_rectangle_is_a_block_of_the_square(measure: str, mode: str) -> None:
     np.testing.assert_array_equal(found.values, square[: len(first), len(first) :])
 
 
-def test_of_both_strands() -> None:
-    asked = {"strand": "both", "measure": "kimura-2p"}
-    square = pairalign.distance(SETS, **asked).square()
-    found = pairalign.distance(FIRST, SECOND, **asked)
-    np.testing.assert_array_equal(found.values, square[:4, 4:])
-    assert found[2, list(SECOND).index("turned")] < 0.1
-    assert pairalign.distance(FIRST, SECOND, measure="kimura-2p")[2, -1] > 0.1
-
-
 def test_sets_that_share_names_and_sets_of_one() -> None:
     one = {"g2": FIRST["g2"]}
     found = pairalign.distance(one, FIRST)
@@ -88,23 +78,6 @@ def test_sets_that_share_names_and_sets_of_one() -> None:
     whole = pairalign.distance(twice, twice).values
     np.testing.assert_array_equal(np.triu(whole, 1), np.triu(pairalign.distance(twice), 1))
     assert (np.diag(whole) == 0).all()
-
-
-def test_copies_are_aligned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries = [text for text in FIRST.values() for _ in range(5)]
-    targets = [text for text in SECOND.values() for _ in range(5)]
-    asked = []
-    align = CpuEngine.align
-
-    def counted(self, window, want, pair_mask=None):  # type: ignore[no-untyped-def]
-        asked.append(window.pairs if pair_mask is None else int(np.count_nonzero(pair_mask)))
-        return align(self, window, want, pair_mask)
-
-    monkeypatch.setattr(CpuEngine, "align", counted)
-    found = pairalign.distance(queries, targets, measure="score", device="cpu")
-    assert 0 < sum(asked) <= 4 * 7
-    whole = pairalign.distance(FIRST, SECOND, measure="score", device="cpu").values
-    np.testing.assert_array_equal(found.values, whole.repeat(5, 0).repeat(5, 1))
 
 
 def read(path: str) -> tuple[list[str], list[str], np.ndarray]:
@@ -143,14 +116,6 @@ def test_files_have_the_block(format: str, folder: Path) -> None:
     np.testing.assert_allclose(values, expected, rtol=0, atol=0 if format[0] in "np" else 6e-7)
     pairalign.distance("a.fa", "b.fa").write(f"again.{format}")
     assert Path(f"again.{format}").read_bytes() == Path(name).read_bytes()
-
-
-def test_lists_have_the_lines_of_the_square(folder: Path) -> None:
-    assert main(["distance", "a.fa", "b.fa", "-o", "x.column", "-q"]) == 0
-    assert main(["distance", "all.fa", "-o", "all.column", "-q"]) == 0
-    lines = Path("x.column").read_text().splitlines()
-    assert len(lines) == 4 * 7
-    assert set(lines) <= set(Path("all.column").read_text().splitlines())
 
 
 def test_similarities_and_python(folder: Path) -> None:

@@ -135,20 +135,6 @@ def test_another_run_and_damage_are_refused(
     assert not piece.parent.exists()
 
 
-def test_without_the_option_what_was_kept_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_family(tmp_path / "family.fa", 8)
-    command = ["msa", "family.fa", "-o", "a.afa", "-q"]
-    computed["until"] = 4
-    with pytest.raises(Killed):
-        main([*command, "--resume", "--commit-every", "0"])
-    computed["until"] = None
-    assert main(command) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"family.fa", "a.afa"}
-
-
 @pytest.mark.parametrize("format", ["afa", "sto"])
 def test_additions_go_on_where_they_were_ended(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
@@ -206,13 +192,3 @@ def test_additions_to_another_alignment_are_refused(
     assert main(command) == 0
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"family.fa", "new.fa", "made.afa", "o.afa"}
-
-
-def test_standard_output_cannot_be_resumed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fasta = tmp_path / "family.fa"
-    write_family(fasta, 4)
-    for command in (["posterior", str(fasta)], ["msa", str(fasta)]):
-        assert main([*command, "-o", "-", "--resume", "-q"]) != 0
-        assert "output that is a file" in capsys.readouterr().err

@@ -100,13 +100,6 @@ def test_the_longest_goes_first() -> None:
     assert engine.done == [5, 7, 4, 2, 0, 6, 1, 3]  # of equals, the earlier
 
 
-def test_the_longest_of_those_that_may_start_goes_first() -> None:
-    engine = Pretend()
-    costs = [3, 1, 4, 1, 5, 9, 2, 6]
-    list(run([engine], windows_of(8), costs, ahead=1))
-    assert engine.done == list(range(8))
-
-
 @pytest.mark.parametrize("ahead", [1, 2, 3, 7])
 def test_look_ahead_is_bounded(ahead: int) -> None:
     """While a result is looked at, at most `ahead` - 1 others are there or on the way."""
@@ -162,24 +155,6 @@ def test_engines_work_at_the_same_time() -> None:
     engines = [Pretend(f"fake:{k}", work) for k in range(4)]
     assert [index for _, index in run(engines, windows_of(12))] == list(range(12))
     assert [len(engine.done) for engine in engines] == [3, 3, 3, 3]
-
-
-def test_a_slow_engine_gets_less() -> None:
-    """While it has one window, another engine does nearly all the others."""
-    nearly_done = threading.Event()
-
-    def slow(window: Window) -> int:
-        assert nearly_done.wait(WAIT_SECONDS)
-        return window.index
-
-    def fast(window: Window) -> int:
-        if len(engines[1].done) == 35:
-            nearly_done.set()
-        return window.index
-
-    engines = [Pretend("slow", slow), Pretend("fast", fast)]
-    assert [index for _, index in run(engines, windows_of(40))] == list(range(40))
-    assert len(engines[0].done) <= 5
 
 
 def test_a_failure_names_engine_and_window() -> None:
@@ -261,15 +236,6 @@ def test_an_error_of_the_consumer_cancels() -> None:
         results.throw(OSError("disk full"))
     assert engine.cancelled.is_set()
     assert len(engine.done) <= 3
-
-
-def test_nothing_to_do() -> None:
-    assert list(run([Pretend()], [])) == []
-
-
-def test_more_engines_than_windows() -> None:
-    engines = [Pretend(f"fake:{k}") for k in range(20)]
-    assert [index for _, index in run(engines, windows_of(3))] == [0, 1, 2]
 
 
 def test_a_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,16 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shard_costs import cost, shard_of
 
-from pairalign import CapacityError, make_scoring, read_fasta
+from pairalign import CapacityError
 from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
-from pairalign.formats.pieces import clear_parts, describe_shards, read_manifests
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import WindowGrid, count_cells
-from pairalign.requests.resources import Resources
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
 SHARDS = 5
@@ -60,17 +57,10 @@ def merge(*arguments: str, code: int = 0) -> None:
     assert main(["merge", *arguments]) == code
 
 
-def test_parts_of_other_columns_do_not_fit_together() -> None:
-    for k, columns in ((1, "query,target,score"), (2, "query,target,columns")):
-        options = ("--format", "tsv", "--columns", columns, "-q")
-        align("in.fa", "-o", "parts", "--shard", f"{k}/2", *options)
-    merge("parts", "-o", "all.tsv", code=1)
-
-
 @pytest.mark.parametrize("format", SEVERAL)
 @pytest.mark.parametrize(
     "options",
-    [(), ("--mode", "local", "--min-score", "5"), ("--window", "4"), ("--min-score", "9999")],
+    [("--mode", "local", "--min-score", "5", "--window", "4"), ("--min-score", "9999")],
 )
 def test_merged_parts_are_a_single_run(
     format: str, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -130,8 +120,8 @@ def test_a_matrix_of_wrong_parts(capfd: pytest.CaptureFixture[str]) -> None:
 def test_two_sets_scores_alone_and_more_parts_than_pairs() -> None:
     write_set(Path("few.fa"), 3, 2)
     align("few.fa", "in.fa", "-o", "one.tsv", "-q", "--score-only")
-    for k in range(1, 101):
-        shard = ("-o", "parts", "--format", "tsv", "--shard", f"{k}/100")
+    for k in range(1, 81):
+        shard = ("-o", "parts", "--format", "tsv", "--shard", f"{k}/80")
         align("few.fa", "in.fa", *shard, "-q", "--score-only")
     merge("parts", "-o", "all.tsv", "-q")
     assert Path("all.tsv").read_bytes() == Path("one.tsv").read_bytes()
@@ -160,42 +150,6 @@ def test_parts_of_a3m() -> None:
         align("query.fa", "in.fa", "-o", "parts", "--shard", f"{k}/3", *options)
     merge("parts", "-o", "all.a3m", "-q")
     assert md5("all.a3m") == md5("one.a3m")
-
-
-def test_parts_of_the_python_job() -> None:
-    queries = read_fasta("in.fa")
-    scoring = make_scoring(queries.alphabet)
-    whole = AlignmentJob(queries, None, scoring, resources=Resources(device="cpu"), window=5)
-    scores = np.concatenate([found.raw_score for found in whole])
-    parts = [
-        AlignmentJob(
-            queries, None, scoring, resources=Resources(device="cpu"), window=5, shard=(k, 7)
-        )
-        for k in range(1, 8)
-    ]
-    assert sum(part.pairs for part in parts) == whole.pairs
-    assert sum(part.cells for part in parts) == whole.cells
-    found = np.zeros_like(scores)
-    for part in parts:
-        own = np.concatenate([one.raw_score for one in part])
-        places = [np.arange(start, start + pairs) for start, pairs in part.pieces]
-        found[np.concatenate(places)] = own
-    assert max(len(part.pieces) for part in parts) > 1
-    assert (found == scores).all()
-    with pytest.raises(ValueError, match="shard 8/7"):
-        AlignmentJob(queries, None, scoring, shard=(8, 7))
-
-
-def test_what_is_no_piece_of_the_run_stays() -> None:
-    make_parts()
-    own = Path("parts/part-1-of-3.bak")
-    own.write_text("mine")
-    clear_parts("parts", read_manifests("parts")[0].run)
-    assert [path.name for path in Path("parts").iterdir()] == [own.name]
-    own.unlink()
-    make_parts()
-    clear_parts("parts", read_manifests("parts")[0].run)
-    assert not Path("parts").exists()
 
 
 def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -233,15 +187,6 @@ def test_parts_of_different_runs(
     align("in.fa", "-o", "parts", "--shard", "2/2", "-q", *change)
     merge("parts", "-o", "all.paf", code=1)
     assert said in capfd.readouterr().err
-
-
-def test_parts_of_different_input(capfd: pytest.CaptureFixture[str]) -> None:
-    align("in.fa", "-o", "parts", "--shard", "1/2", "-q")
-    text = Path("in.fa").read_text()
-    Path("in.fa").write_text(text.replace("GP", "PG", 1))
-    align("in.fa", "-o", "parts", "--shard", "2/2", "-q")
-    merge("parts", "-o", "all.paf", code=1)
-    assert "queries.digest" in capfd.readouterr().err
 
 
 def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
@@ -287,13 +232,6 @@ def test_parts_that_were_cut_elsewhere(
     merge("parts", "-o", "all.paf")
 
 
-def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
-    make_parts(shards=1)
-    merge("parts", "-o", "all.tsv", code=2)
-    assert "the parts are paf, which the name" in capfd.readouterr().err
-    merge("parts", code=2)
-
-
 def test_a_part_is_complete_with_its_manifest() -> None:
     make_parts(shards=1)
     manifest = json.loads(Path("parts/part-1-of-1.json").read_text())
@@ -303,22 +241,6 @@ def test_a_part_is_complete_with_its_manifest() -> None:
     assert json.loads(Path("parts/part-1-of-1.json").read_text()) == manifest  # nothing was begun
     align("in.fa", "-o", "parts", "--shard", "1/1", "-q", "--mode", "local")
     assert json.loads(Path("parts/part-1-of-1.json").read_text())["run"] != manifest["run"]
-
-
-def test_how_it_is_done_does_not_count() -> None:
-    queries = read_fasta("in.fa")
-    scoring = make_scoring(queries.alphabet)
-    one = AlignmentJob(queries, None, scoring)
-    other = AlignmentJob(
-        queries,
-        None,
-        scoring,
-        resources=Resources(device="cpu", threads=1, memory=1 << 26),
-        held_bytes=1 << 20,
-        shard=(1, 2),
-    )
-    assert describe_run(one) == describe_run(other)
-    json.dumps(describe_run(one))
 
 
 def test_a_part_of_several_pieces_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,18 +310,6 @@ def test_weights() -> None:
     assert weigh_residues(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
 
 
-def test_cuts_of_genomes() -> None:
-    """A window's cells may need more than 64 bits."""
-    lengths = np.full(1024, 5_000_000, np.int32)
-    grid = WindowGrid(len(lengths))
-    sizes = [
-        sum(window.pairs for window in shard_of(grid, lengths, lengths, k, 8)[0])
-        for k in range(1, 9)
-    ]
-    assert sum(sizes) == 1024 * 1023 // 2
-    assert max(sizes) - min(sizes) <= 1
-
-
 def human_like(count: int = 18_282) -> np.ndarray:
     """Lengths as those of human proteins: log-normal, median 415, up to that of titin."""
     lengths = np.random.default_rng(18).lognormal(np.log(415), 0.8, count).astype(np.int32) + 30
@@ -433,11 +343,18 @@ def test_what_is_no_shard(text: str) -> None:
         parse_shard(text)
 
 
-def test_numbers_for_job_arrays() -> None:
-    assert describe_shards([3, 17, 18, 19, 20, 22]) == "3,17-20,22"
-    assert parse_shard("3/64") == (3, 64)
-
-
 def test_the_ending_of_a_folder_says_the_format() -> None:
     make_parts(folder="x.tsv")
     assert {path.suffix for path in Path("x.tsv").iterdir()} == {".tsv", ".json"}
+
+
+def test_cuts_of_genomes() -> None:
+    """A window's cells may need more than 64 bits."""
+    lengths = np.full(1024, 5_000_000, np.int32)
+    grid = WindowGrid(len(lengths))
+    sizes = [
+        sum(window.pairs for window in shard_of(grid, lengths, lengths, k, 8)[0])
+        for k in range(1, 9)
+    ]
+    assert sum(sizes) == 1024 * 1023 // 2
+    assert max(sizes) - min(sizes) <= 1

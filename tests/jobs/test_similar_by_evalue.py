@@ -11,7 +11,6 @@ import math
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import run
 
@@ -172,17 +171,6 @@ def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records) -> 
         assert pairalign.split(dict(some), mode="local", max_evalue=most).edges == len(expected)
 
 
-@pytest.mark.parametrize("linkage", ["greedy", "single", "complete", "average"])
-def test_the_order_of_the_input_makes_no_difference(records, linkage: str) -> None:
-    asked = {"mode": "local", "max_evalue": 1.0, "linkage": linkage}
-    if linkage == "average":
-        asked["min_identity"] = 0.2
-    some = records[:80] + records[PROTEINS : PROTEINS + 80]
-    first = partition(list(pairalign.cluster(dict(some), **asked)))
-    random.Random(3).shuffle(some)
-    assert partition(list(pairalign.cluster(dict(some), **asked))) == first
-
-
 @pytest.mark.parametrize("linkage", ["greedy", "single"])
 def test_copies_are_with_their_originals_and_change_nothing_else(records, linkage: str) -> None:
     """Clusters are made of distinct sequences: E-values have to be those of these."""
@@ -193,19 +181,6 @@ def test_copies_are_with_their_originals_and_change_nothing_else(records, linkag
     found = pairalign.cluster(some | copies, **asked)
     assert {frozenset(some.keys() & one) for one in found} == expected
     assert all({name, name[5:]} <= one for name in copies for one in map(set, found) if name in one)
-
-
-def test_with_an_identity_pairs_reach_both(records) -> None:
-    """Of the aligned part: the quarters are identical there, and chance hits are not."""
-    some = records[:60] + records[PROTEINS : PROTEINS + 60]
-    asked = {"mode": "local", "linkage": "single"}
-    by_evalue = pairalign.cluster(dict(some), max_evalue=1, **asked)
-    both = pairalign.cluster(dict(some), max_evalue=1, min_identity=0.95, **asked)
-    assert len(by_evalue) < 60
-    assert len(both) == 60
-    split = pairalign.split(dict(some), max_evalue=1, min_identity=0.95, mode="local")
-    assert split.thresholds.identity_of == "columns"
-    assert split.edges == 60
 
 
 def test_the_audit_of_folds_agrees(records, tmp_path: Path) -> None:
@@ -235,19 +210,6 @@ def test_the_audit_counts_sequences_that_leak(records, tmp_path: Path) -> None:
     by_identity = ("--min-identity", "0.9", "-o", "leaks.csv")
     said = said_by(tmp_path, "audit", "folds.csv", fasta, *by_identity)
     assert "0 of 17 in test, 0 of 20 in train reach it" in said
-
-
-def test_members_of_clusters_reach_it_with_their_representatives(records, tmp_path: Path) -> None:
-    fasta = write(tmp_path / "all.fa", records)
-    said_by(tmp_path, "cluster", fasta, "-o", "greedy.tsv", *LOCAL)
-    said_by(tmp_path, "audit", "greedy.tsv", fasta, *LOCAL, "--across", "none", "-o", "under.csv")
-    less = ("--mode", "local", "--max-evalue", "1e-30")
-    said_by(
-        tmp_path, "audit", "greedy.tsv", fasta, *less, "--across", "none", "-o", "under.csv", code=1
-    )
-    under = rows_of(tmp_path / "under.csv")
-    assert under
-    assert all(row["name"] == row["other"].replace("p", "q") for row in under)
 
 
 def test_a_table_with_its_own_columns_and_sequences(records, tmp_path: Path) -> None:
@@ -331,23 +293,9 @@ def test_what_makes_no_sense_in_python(records) -> None:
 
 def test_an_evalue_means_local_alignments(records, tmp_path: Path) -> None:
     some = records[:30] + records[PROTEINS : PROTEINS + 30]
-    write(tmp_path / "some.fa", some)
     (tmp_path / "folds.csv").write_text(
         "name,fold\n" + "".join(f"{name},{k // 30}\n" for k, (name, _) in enumerate(some))
     )
-    commands = (
-        ("split", "some.fa", "--folds", "2"),
-        ("audit", "folds.csv", "some.fa"),
-        ("cluster", "some.fa"),
-    )
-    for command, *rest in commands:
-        code = 1 if command == "audit" else 0
-        found = []
-        for mode in ((), ("--mode", "local")):
-            out = tmp_path / f"{command}{len(mode)}.{'tsv' if command == 'cluster' else 'csv'}"
-            said_by(tmp_path, command, *rest, "--max-evalue", "1e-6", *mode, "-o", out, code=code)
-            found.append(out.read_bytes())
-        assert found[0] == found[1]
     functions = (
         lambda **asked: pairalign.split(dict(some), folds=2, **asked).folds.tolist(),
         lambda **asked: list(pairalign.audit(tmp_path / "folds.csv", dict(some), **asked)),
@@ -357,33 +305,3 @@ def test_an_evalue_means_local_alignments(records, tmp_path: Path) -> None:
         assert function(max_evalue=1e-6) == function(max_evalue=1e-6, mode="local")
     with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
         pairalign.cluster(dict(some), max_evalue=1e-6, mode="global")
-
-
-def test_a_larger_database_connects_less(records) -> None:
-    some = dict(records[:40] + records[PROTEINS : PROTEINS + 40])
-    edges = [
-        pairalign.split(some, mode="local", max_evalue=1e-3, db_size=size).edges
-        for size in (10**3, 10**28)
-    ]
-    assert edges[0] > edges[1]
-    assert np.isfinite(edges).all()
-
-
-def test_records_of_a_table_that_are_left_out_or_renamed(tmp_path: Path) -> None:
-    rows = ("name,sequence,fold", "a,MKVLAAGGTWRRPLK,x", "a,MKVLAAGGTWRRPLK,y", "b,,y", "c,WWHK,")
-    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    asked = (
-        "audit",
-        "t.csv",
-        "--sequence-column",
-        "sequence",
-        "--min-identity",
-        "0.9",
-        "-o",
-        "o.csv",
-    )
-    assert "'b' has no sequence" in said_by(tmp_path, *asked, code=2)
-    kept = ("--on-duplicate", "rename", "--on-empty", "skip")
-    assert "1 of 1 in x, 1 of 1 in y" in said_by(tmp_path, *asked, *kept, code=1)
-    (row,) = rows_of(tmp_path / "o.csv")
-    assert (row["name"], row["group"], row["other"], row["other_group"]) == ("a", "x", "a_2", "y")

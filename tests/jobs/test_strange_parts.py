@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from align_command import align
+from conftest import examples
 from resuming import change_manifest, write_set
 
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS
 
-MUTATIONS = 12
+MUTATIONS = examples(12)
 PART = Path("parts/part-1-of-2.npz")
 
 

@@ -147,11 +147,11 @@ def test_where_all_columns_count(
     letters = LETTERS[alphabet]
     origin = "".join(rng.choice(list(letters), length))
     made = [
-        change(rng, letters, origin, (1 - float(share)) * rng.uniform(0.3, 1)) for _ in range(9)
+        change(rng, letters, origin, (1 - float(share)) * rng.uniform(0.3, 1)) for _ in range(6)
     ]
-    cuts = rng.integers(0, 1 + length // 6, 9)
+    cuts = rng.integers(0, 1 + length // 6, 6)
     made += [one[cut:] + origin[: 2 * cut] for cut, one in zip(cuts, made, strict=True)]
-    made += ["".join(rng.choice(list(letters), length)) for _ in range(9)]
+    made += ["".join(rng.choice(list(letters), length)) for _ in range(6)]
     given = SequenceSet.from_strings([one or "A" for one in made], alphabet=alphabet)
     window = Window(0, 0, len(given), 0, len(given), True)
     taken = given, None, make_scoring(alphabet), PairThresholds(share, whole), None

@@ -80,11 +80,12 @@ def test_hard_cases(open_engine: OpenEngine, case: str) -> None:
 
 
 @settings(max_examples=examples(10))
-@given(problem=large_problems, seed=SEEDS)
-def test_kernels_of_the_cpu_agree(problem: Problem, seed: int) -> None:
+@given(problem=large_problems, seed=SEEDS, ends=st.sampled_from([with_ends, with_vsearch_ties]))
+def test_kernels_of_the_cpu_agree(problem: Problem, seed: int, ends: Any) -> None:
     """Instruction sets, long pairs, less detail and little memory give the same bytes."""
-    problem = with_ends(problem, seed)
+    problem = ends(problem, seed)
     found = run(open_cpu, problem)
+    assert_as_reference(problem, found, at_most=40)
     for name in instruction_sets():
         assert_same(run(open_cpu, problem, instruction_set=name), found, note=(name, problem))
     assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
@@ -99,19 +100,6 @@ def test_ties_of_vsearch(problem: Problem, seed: int) -> None:
     problem = with_vsearch_ties(problem, seed)
     problem.scoring.end_gaps.check_ties(GapCost(problem.scoring.gap_open, 0))
     assert_as_reference(problem, run(open_cpu, problem))
-
-
-@settings(max_examples=examples(8))
-@given(problem=large_problems, seed=SEEDS)
-def test_ties_of_vsearch_in_lanes(problem: Problem, seed: int) -> None:
-    """Instruction sets, long pairs and little memory give the same bytes."""
-    problem = with_vsearch_ties(problem, seed)
-    found = run(open_cpu, problem)
-    assert_as_reference(problem, found, at_most=40)
-    for name in instruction_sets():
-        assert_same(run(open_cpu, problem, instruction_set=name), found, note=(name, problem))
-    assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
-    assert_same(run(open_cpu, problem, memory_bytes=256 << 10), found, note=problem)
 
 
 @pytest.mark.parametrize("case", ["ties", "homopolymers", "no_match_at_all", "large_steps"])
