@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packed_tables import chunks_of, items_of
 from strategies import MODES, make_scoring, match_matrix
 
-from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch
+from pairalign.engines.cuda.packed.batches import Chosen, Launch, PackedBatch
 from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
 from pairalign.engines.cuda.packed.parameters import array_bytes
 from pairalign.engines.cuda.packed.score_table import Costs
@@ -75,6 +75,20 @@ class Case:
             lengths = int(self.rows[rows].max()) + int(self.columns[columns].max())
             found += (lengths + 1024) * self.costs.shift
         return found
+
+
+def table_of(batch: PackedBatch, start: int, count: int) -> npt.NDArray[np.int32]:
+    return batch.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
+
+
+def items_of(batch: PackedBatch, launch: Launch) -> npt.NDArray[np.int32]:
+    """Items, [n, 4]: first column, first place, place after the last, columns."""
+    return table_of(batch, launch.items_at, launch.items)
+
+
+def chunks_of(batch: PackedBatch, launch: Launch) -> npt.NDArray[np.int32]:
+    """Chunks, [n, 4]: item, first place, place after the last, 0."""
+    return table_of(batch, launch.chunks_at, launch.chunks)
 
 
 def numbers(batch: PackedBatch, start: int, count: int) -> list[int]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import builtins
 import logging
-import subprocess
-import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +11,6 @@ from unittest.mock import patch
 
 import pytest
 from checks import assert_same, windows_of
-from commands import TIMEOUT_SECONDS
 from conftest import open_cpu
 from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
@@ -197,17 +194,6 @@ def test_each_reason_has_its_own_message(
     ((name, usable, description),) = list_cuda_devices()
     assert (name, usable) == ("cuda", False)
     assert description in record.getMessage()
-
-
-def test_pycuda_is_imported_only_when_asked_for() -> None:
-    program = (
-        "import sys\n"
-        "import pairalign\n"
-        "assert len(pairalign.align(['ACGT', 'ACG'], device='cpu')) == 1\n"
-        "sys.exit('pycuda' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], timeout=TIMEOUT_SECONDS)
-    assert done.returncode == 0
 
 
 def test_a_kernel_by_name(two_devices: list[Any]) -> None:

@@ -267,23 +267,6 @@ def test_several_engines_on_a_device(device: Any) -> None:
             engine.close()
 
 
-def test_a_failing_worker_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    device = host_device()
-    problem = Problem(proteins(150, 20), None, blosum_like("global"))
-    windows = list(windows_of(150, None, 32))
-    engines = open_cuda_engines(
-        [device], EngineRequest(Aligned(*problem.sets(), None, problem.scoring), kernel=PAPER)
-    )
-    results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
-    next(results)
-    monkeypatch.setattr(device.driver.memory, "failing_launches", {"measure_pair_per_thread"})
-    with pytest.raises(DeviceError, match=r"cuda:0 .*measure_pair_per_thread failed on window"):
-        list(results)
-    for engine in engines:
-        engine.close()
-    assert device.driver.memory.used_bytes == 0
-
-
 def test_cancelling(device: Any) -> None:
     problem = Problem(proteins(60, 60), None, blosum_like("global"))
     (window,) = windows_of(60, None, 60)

@@ -16,7 +16,6 @@ from conftest import examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from packed_tables import items_of
 from strategies import (
     MODES,
     Problem,
@@ -29,10 +28,6 @@ from strategies import (
 )
 
 from pairalign.engines.cuda.packed.packed_family import Packed
-from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
-from pairalign.engines.cuda.packed.score_table import Costs
-from pairalign.engines.cuda.packed.tilings import TILINGS
-from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA, PROTEIN
 
@@ -184,39 +179,3 @@ def test_what_it_cannot_do_is_said() -> None:
     assert "shared memory" in str(Packed().supports(scoring, Detail.CIGAR, (8, 6)))
     large = make_scoring(PROTEIN, "global", 11, 1, match_matrix(PROTEIN, 1 << 19, -4))
     assert "residue" in str(Packed().supports(large, Detail.CIGAR, (9, 0)))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_batches_hold_every_pair_once_and_in_order(mode: str) -> None:
-    lengths = np.sort(np.random.default_rng(7).integers(1, 3000, 50).astype(np.int32))[::-1]
-    costs = Costs.of(blosum_like(mode), np.arange(20, dtype=np.uint8))
-    planner = PackedPlanner(lengths, lengths, 9 * lengths.astype(np.int64), costs, mode, 4)
-    for whole in (Rectangle(0, 50, 0, 50, True), Rectangle(0, 20, 20, 50, True),
-                  Rectangle(5, 50, 0, 31, False)):  # fmt: skip
-        for traced in (False, True):
-            for limit in (1 << 20, 1 << 24, 1 << 27, 1 << 40):
-                rows, columns = [], []
-                for batch in planner.batches(whole, traced, limit):
-                    for found, one in zip((rows, columns), batch.rectangle.window().positions(),
-                                          strict=True):  # fmt: skip
-                        found.append(one)
-                    pairs = [
-                        (row, column)
-                        for launch in batch.launches
-                        for first, start, stop, number in items_of(batch, launch).tolist()
-                        for row in range(
-                            batch.rectangle.row_start + start, batch.rectangle.row_start + stop
-                        )
-                        for column in range(first, first + number)
-                        if not whole.triangular or row < column
-                    ]
-                    assert len(pairs) == len(set(pairs)) == batch.rectangle.pairs
-                expected = whole.window().positions()
-                assert np.array_equal(np.concatenate(rows), expected[0])
-                assert np.array_equal(np.concatenate(columns), expected[1])
-
-
-def test_tilings_rise() -> None:
-    widths = [tiling.width for tiling in TILINGS]
-    assert widths == sorted(set(widths))
-    assert all(tiling.columns % 4 == 0 for tiling in TILINGS)

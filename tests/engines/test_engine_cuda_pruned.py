@@ -340,7 +340,7 @@ def test_pairs_are_sketched(device: Any) -> None:
 def test_layouts_fit() -> None:
     rng = np.random.default_rng(53)
     levels = set()
-    for _ in range(300):
+    for _ in range(examples(300)):
         rows = rng.integers(1, 10 ** rng.integers(1, 6), size=rng.integers(1, 50))
         columns = np.maximum(1, rows - rng.integers(0, 5))
         limit, level = int(10 ** rng.uniform(4, 10)), int(rng.integers(3))

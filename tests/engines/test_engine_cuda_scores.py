@@ -282,16 +282,6 @@ def test_an_old_device_is_an_error(kernel: str) -> None:
         run(opener(device, kernel), problem, SCORES)
 
 
-def test_cancelling(device: Any, kernel: str) -> None:
-    problem = Problem(proteins(6, 9), None, blosum_like("global"))
-    (window,) = windows_of(6, None, 6)
-    engine = opener(device, kernel)(problem.sets(), problem.scoring)
-    engine.cancel()
-    with pytest.raises(InterruptedError):
-        engine.align(window, SCORES)
-    engine.close()
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
 def test_large_sets(kernel: str, mode: str) -> None:

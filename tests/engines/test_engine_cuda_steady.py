@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from conftest import examples
 from cuda_engines import host_device
 from strategies import make_scoring, match_matrix
 
@@ -172,7 +173,7 @@ def fill(function: Any, start: Start) -> tuple[int, int, int, int, Numbers]:
 def test_filling_changes_nothing(function: Any, case: str, least: int) -> None:
     rng = np.random.default_rng(61)
     did: Counter[bool] = Counter()
-    for _ in range(200):
+    for _ in range(examples(200)):
         start = draw(rng, case)
         low, high, letters, others_alive, lanes = fill(function, start)
         did[letters > 0] += 1
@@ -182,5 +183,5 @@ def test_filling_changes_nothing(function: Any, case: str, least: int) -> None:
         more = letters * (start.scoring.matrix[0, 0] + 2 * start.scoring.gap_extend)
         alive = slice(low - start.first + 1, high - start.first + 2)
         np.testing.assert_array_equal(lanes[alive], start.lanes[alive] + more, str(start))
-    assert did[True] >= least
-    assert case == "" or did[False] >= least
+    assert did[True] >= least * examples(200) // 200
+    assert case == "" or did[False] >= least * examples(200) // 200

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import CASES
-from checks import assert_as_reference, assert_every_pair, assert_same, run, windows_of
+from checks import assert_every_pair, assert_same, run, windows_of
 from conftest import examples, open_cpu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_engines import SMALL, ShortOfMemory, open_opencl, opencl_device
 from strand_problems import problems as dna_problems
-from strand_problems import run_minus
 from strategies import (
     MODES,
     SEEDS,
@@ -34,19 +33,15 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.alignments.problem import Problem as Aligned
-from pairalign.engines import EngineRequest
 from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_engine import (
     OPENCL_FAMILIES,
     OpenClEngine,
-    open_opencl_engines,
 )
 from pairalign.engines.opencl.opencl_family import OpenClContext
 from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
 from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.errors import DeviceError
-from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
 
@@ -57,15 +52,6 @@ SCORES = Want(Detail.SCORE)
 @pytest.fixture(scope="module")
 def device() -> Any:
     return opencl_device()
-
-
-@pytest.mark.parametrize("window", [15, 80])
-@pytest.mark.parametrize("two_sets", [False, True])
-def test_windows_that_nothing_divides(device: Any, window: int, two_sets: bool) -> None:
-    second = proteins(50, 30, seed=5) if two_sets else None
-    problem = Problem(proteins(61, 30), second, blosum_like("local"))
-    found = run(open_opencl, problem, window=window)
-    assert_same(run(open_cpu, problem, window=window), found)
 
 
 @pytest.mark.parametrize("detail", list(Detail))
@@ -97,16 +83,6 @@ def test_an_array_is_no_larger_than_the_device_allows(
     monkeypatch.setattr(device, "array_bytes", KIB)
     with pytest.raises(DeviceError, match=r"sequences of \d+ bytes.*holds 1024"):
         run(open_opencl, problem)
-
-
-@pytest.mark.parametrize("detail", list(Detail))
-def test_least_scores(device: Any, detail: Detail) -> None:
-    problem = Problem(proteins(60, 60), None, blosum_like("local"))
-    everything = run(open_cpu, problem)
-    for least in (0, int(np.median(everything.raw_score)), int(everything.raw_score.max()) + 1):
-        want = Want(detail, min_raw_score=least)
-        found = run(open_opencl, problem, want, memory_bytes=600 * KIB)
-        assert_same(found, run(open_cpu, problem, want), detail, least)
 
 
 def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -223,23 +199,6 @@ def test_a_failure_names_device_kernel_and_window(
         run(open_opencl, Problem(proteins(40, 20), None, blosum_like("global")), window=16)
 
 
-def test_several_engines_on_a_device(device: Any) -> None:
-    problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
-    sets = problem.sets()
-    windows = list(windows_of(150, None, 32))
-    engines = open_opencl_engines(
-        [device], EngineRequest(Aligned(*sets, None, problem.scoring), per_device=3)
-    )
-    expected = open_cpu(sets, problem.scoring)
-    try:
-        results = schedule.run(engines, windows, Want(), lambda window: window.pairs, ahead=5)
-        for window, found in results:
-            assert_same(expected.align(window, Want()), found, note=window)
-    finally:
-        for engine in engines:
-            engine.close()
-
-
 def test_results_in_pinned_memory(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU; they outlive the engine, and later windows do not overwrite them."""
     problem = Problem(proteins(90, 60), None, blosum_like("global"))
@@ -314,14 +273,6 @@ def test_chosen_pairs_of_either_strand(
         engine.close()
 
 
-@settings(max_examples=examples(15))
-@given(problem=dna_problems, window=st.sampled_from([7, 1 << 20]))
-def test_the_minus_strand(problem: Problem, window: int) -> None:
-    found = run_minus(open_opencl, problem, window=window)
-    assert_same(run_minus(open_cpu, problem, window=window), found, note=problem)
-    assert (found.strand == -1).all()
-
-
 striped = partial(open_opencl, family=OpenClStriped.name, detail=Detail.SCORE)
 
 
@@ -379,9 +330,3 @@ def test_striped_pairs_chosen_or_without_room(device: Any) -> None:
 def test_striped_computes_scores_only(device: Any) -> None:
     with pytest.raises(DeviceError, match=r"'striped'.*scores only"):
         run(open_opencl, SMALL, family="striped")
-
-
-def test_references_agree(device: Any) -> None:
-    """One example straight against the reference, for who runs this file alone."""
-    problem = Problem(proteins(12, 40), None, blosum_like("semiglobal"))
-    assert_as_reference(problem, run(open_opencl, problem), at_most=20)

@@ -14,11 +14,9 @@ import pytest
 from opencl_engines import SMALL, opencl_device
 
 from pairalign.alignments.problem import Problem
-from pairalign.cli import main as cli
 from pairalign.engines import EngineRequest, selection
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda import cuda_selection
-from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.opencl import opencl_devices
 from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_devices import OpenClDevice, read_source, source_folder
@@ -95,20 +93,6 @@ def test_a_device_that_builds_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(opencl_devices, "_devices", [old])
     with pytest.raises(DeviceError, match=r"no OpenCL device can be used: .*pocl-opencl-icd"):
         choose_opencl_devices(())
-
-
-@pytest.mark.parametrize(
-    ("device", "indices"),
-    [("opencl", ()), ("opencl:0", (0,)), ("opencl:2,0", (2, 0)), ("cuda", None), ("opencl:", None)],
-)
-def test_specifications(device: str, indices: tuple[int, ...] | None) -> None:
-    assert parse_indices(device, "opencl") == indices
-
-
-@pytest.mark.parametrize("device", ["opencl:", "opencl:a", "opencl:0,", "OpenCL"])
-def test_unknown_specifications(device: str) -> None:
-    with pytest.raises(DeviceError, match=f"'{device}'.*expected auto, cpu, cuda.*opencl:0,1"):
-        open_engines(device)
 
 
 def made_up(index: int, is_cpu: bool, reason: str | None = None) -> Any:
@@ -248,22 +232,6 @@ def test_kernels_by_name(device: Any) -> None:
     for engine in engines:
         assert engine.name == device.name
         engine.close()
-
-
-def test_the_command_writes_the_same_bytes(device: Any, family: Path, tmp_path: Path) -> None:
-    few = tmp_path / "few.fasta"
-    few.write_text(">".join(family.read_text().split(">")[:5]))
-    for name, options in {
-        "opencl.paf": ["--device", "opencl"],
-        "cpu.paf": ["--device", "cpu"],
-        "opencl.tsv": ["--device", "opencl", "--kernel", "striped", "--score-only"],
-        "cpu.tsv": ["--device", "cpu", "--score-only"],
-    }.items():
-        arguments = ["align", str(few), "-o", str(tmp_path / name), "--mode", "local"]
-        assert cli.main([*arguments, "--quiet", *options]) == 0
-    for suffix in ("paf", "tsv"):
-        found = (tmp_path / f"opencl.{suffix}").read_bytes()
-        assert found == (tmp_path / f"cpu.{suffix}").read_bytes()
 
 
 def test_two_devices_share_the_windows(device: Any, family: Path, tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from checks import align_pairs
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Costs, align
+from reference import Costs
 from strategies import Problem, proteins, small_problems
 
 from pairalign.engines.cpu.cpu_engine import instruction_sets
@@ -56,14 +57,16 @@ def drops(
     queries: SequenceSet, targets: SequenceSet | None, scoring: Scoring
 ) -> list[tuple[int, int, int]]:
     """Drops of all pairs by the reference, with input indices."""
-    columns = queries if targets is None else targets
+    sides = [queries, queries if targets is None else targets]
+    codes = [[one.codes_of(k) for k in range(len(one))] for one in sides]
     costs = Costs(scoring.matrix, scoring.gap_open, scoring.gap_extend)
-    found = []
-    for row, column in all_pairs(queries, targets):
-        pair = queries.codes_of(row), columns.codes_of(column)
-        own = min(align(codes, codes, costs).score for codes in pair)
-        found.append((row, column, max(own - align(*pair, costs).score, 0)))
-    return found
+    own = [[one.score for one in align_pairs([(x, x) for x in side], costs)] for side in codes]
+    pairs = all_pairs(queries, targets)
+    aligned = align_pairs([(codes[0][row], codes[1][column]) for row, column in pairs], costs)
+    return [
+        (row, column, max(min(own[0][row], own[1][column]) - one.score, 0))
+        for (row, column), one in zip(pairs, aligned, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("isa", SETS)

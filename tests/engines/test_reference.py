@@ -10,6 +10,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+from conftest import examples
 from reference import Costs, Expected, align, fill_by_rows, fill_plain
 from strategies import MODES
 
@@ -145,7 +146,7 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
 def test_every_alignment_of_tiny_sequences(mode: str) -> None:
     """Score, span and path, ties included, are those found by trying every alignment."""
     rng = random.Random(f"tiny {mode}")
-    for _ in range(1500):
+    for _ in range(examples(1500)):
         letters = rng.choice((1, 2, 3))
         height = rng.randrange(5)
         rows = [rng.randrange(letters) for _ in range(height)]
@@ -216,7 +217,7 @@ def best_with_ends(rows: list[int], columns: list[int], costs: Costs) -> tuple[i
 def test_every_alignment_with_end_gaps(seed: int) -> None:
     """Each gap costs what its place says; the end cell and the path are those of the rules."""
     rng = random.Random(f"ends {seed}")
-    for _ in range(500):
+    for _ in range(examples(500)):
         letters = rng.choice((1, 2, 3))
         height = rng.randint(1, 4)
         rows = [rng.randrange(letters) for _ in range(height)]
@@ -263,7 +264,7 @@ def cigar_of(path: str, skipped: str, rows: list[int], columns: list[int]) -> st
 def test_end_gaps_that_are_free_or_cost_as_others_are_the_other_modes() -> None:
     """All free: mode semiglobal, ties included; all as elsewhere: the scores of mode global."""
     rng = random.Random("same")
-    for _ in range(200):
+    for _ in range(examples(200)):
         gap_open = rng.randint(1, 5)
         gap_extend = rng.randint(0, gap_open)
         costs = simple(rng.randint(0, 3), -rng.randint(0, 3), gap_open, gap_extend, "semiglobal")
@@ -295,7 +296,7 @@ def mirrored(expected: Expected) -> Expected:
 @pytest.mark.parametrize("mode", MODES)
 def test_plain_and_by_rows_agree(mode: str) -> None:
     rng = random.Random(f"fills {mode}")
-    for _ in range(60):
+    for _ in range(examples(60)):
         gap_open = rng.randrange(8)
         costs = simple(rng.randint(0, 5), rng.randint(-5, 1), gap_open, 0, mode)
         costs = Costs(costs.matrix, gap_open, rng.randint(0, gap_open), mode)
@@ -311,7 +312,7 @@ def test_plain_and_by_rows_agree(mode: str) -> None:
 def test_it_does_not_matter_which_sequence_is_the_query(mode: str) -> None:
     """The pair decides which sequence runs along the rows: no tie depends on the order."""
     rng = random.Random(f"turn {mode}")
-    for _ in range(200):
+    for _ in range(examples(200)):
         costs = simple(rng.randint(0, 3), -rng.randint(0, 3), rng.randint(1, 3), 1, mode)
         query = [rng.randrange(2) for _ in range(rng.randrange(12))]
         target = [rng.randrange(2) for _ in range(len(query) + rng.choice((0, 0, 1, 5)))]
