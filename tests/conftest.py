@@ -38,8 +38,8 @@ COMMON = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
 }
 settings.register_profile("repeatable", derandomize=True, database=None, **COMMON)
-settings.register_profile("few", derandomize=True, database=None, **COMMON)
-settings.register_profile("search", print_blob=True, **COMMON)
+settings.register_profile("few", max_examples=25, derandomize=True, database=None, **COMMON)
+settings.register_profile("search", max_examples=2000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 if settings.default.derandomize and hasattr(providers, "_get_local_constants"):
     # Else it also draws constants of our modules that are loaded so far, and which these are
