@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from opencl_engines import open_opencl
 
+from pairalign.alignments.problem import Problem
 from pairalign.engines import Engine
 from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.kernels import find_kernel
@@ -79,12 +80,15 @@ def examples(number: int, open_engine: OpenEngine | None = None) -> int:
 
 
 def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:
-    """The CPU engine; options: threads, isa, memory_bytes."""
-    from pairalign.engines.cpu.cpu_engine import CpuEngine
+    """The CPU engine; options: its own, and those of its `Lanes`."""
+    from pairalign.engines.cpu.cpu_engine import CpuEngine, Lanes
 
-    return CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
+    lanes = {name: options.pop(name) for name in LANES if name in options}
+    options |= {"lanes": Lanes(**lanes)} if lanes else {}
+    return CpuEngine(Problem(sets[0], sets[1] if len(sets) > 1 else None, scoring), **options)
 
 
+LANES = ("lane_bits", "long_pairs", "own_rows", "floors")
 ENGINES: dict[str, Callable[..., Engine]] = {"cpu": open_cpu}
 """Each engine goes through the same tests (test_engines.py)."""
 ALIGNING = [name for name in FAMILIES if find_kernel(name, "cuda").detail == Detail.CIGAR]

@@ -25,8 +25,6 @@ from pairalign.engines.bitwise_scoring import why_not
 from pairalign.engines.device.specification import parse_indices
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 
 class ScoreFilter:
@@ -74,9 +72,7 @@ class ScoreFilter:
 
 def open_filters(
     device: str,
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
+    problem: Problem,
     *,
     threads: int,
     memory_bytes: int,
@@ -87,10 +83,8 @@ def open_filters(
     ----------
     device : str
         ``"cpu"``, ``"cuda"`` or ``"cuda:0,1"``.
-    queries, targets : SequenceSet
-        `targets` is None for every pair of `queries`.
-    scoring : Scoring
-        Local, DNA, a match and a mismatch score, ``gap_open == gap_extend``.
+    problem : Problem
+        Of its scoring: local, DNA, a match and a mismatch score, ``gap_open == gap_extend``.
     threads : int
         Of the CPU.
     memory_bytes : int
@@ -99,15 +93,15 @@ def open_filters(
     Raises
     ------
     DeviceError
-        `scoring` is something else (the message says what), or the device cannot be used.
+        The scoring is something else (the message says what), or the device cannot be used.
     """
-    reason = why_not(scoring)
+    reason = why_not(problem.scoring)
     if reason is not None:
         raise DeviceError(f"bitwise filter: {reason}")
     if device == "cpu":
         from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
 
-        return [ScoreFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
+        return [ScoreFilter(CpuBitwise(problem, threads=threads))]
     indices = parse_indices(device, "cuda")
     if indices is None:
         raise DeviceError(f"bitwise filter: runs on cpu and cuda, found device '{device}'")
@@ -116,7 +110,7 @@ def open_filters(
     from pairalign.engines.cuda.cuda_selection import choose_devices
 
     request = EngineRequest(
-        Problem(queries, targets, scoring),
+        problem,
         threads=threads,
         memory_bytes=memory_bytes,
         device_bytes=memory_bytes,

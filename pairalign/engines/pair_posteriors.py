@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.posterior_paths import mark_columns
-from pairalign.engines.posterior_computer import PosteriorComputer
+from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
 from pairalign.engines.posterior_engines import (
     BATCHES,
     CALLS,
@@ -59,11 +59,13 @@ class PairPosteriors:
         self._before = 0 if targets is queries else len(queries)
         self._engine: PosteriorComputer = open_posterior_engine(
             device,
-            queries if targets is queries else join_sets((queries, targets), are_numbered=True),
-            threads=threads,
-            memory_bytes=memory_bytes,
-            cells=cells,
-            calls=CALLS,
+            PosteriorRequest(
+                queries if targets is queries else join_sets((queries, targets), are_numbered=True),
+                threads=threads,
+                memory_bytes=memory_bytes,
+                cells=cells,
+                calls=CALLS,
+            ),
         )
 
     def pieces(self, query: Indices, target: Indices) -> Iterator[tuple[slice, SparsePosteriors]]:

@@ -7,23 +7,17 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, part_of
-from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine, thread_bytes
 from pairalign.engines.device.specification import parse_indices
-from pairalign.engines.posterior_computer import PosteriorComputer
+from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
 from pairalign.engines.regrouped_posteriors import is_ever_cut, regrouped
-from pairalign.scoring.posterior_models import posterior_model
-
-if TYPE_CHECKING:
-    from pairalign.scoring.posterior_models import PosteriorModel
-    from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -54,18 +48,7 @@ def check_device(device: str) -> None:
         )
 
 
-def open_posterior_engine(
-    device: str,
-    sequences: SequenceSet,
-    *,
-    threshold: float = POSTERIOR_THRESHOLD,
-    threads: int,
-    memory_bytes: int,
-    cells: int,
-    calls: int = 1,
-    match_states: int = 1,
-    part_threads: int | None = None,
-) -> PosteriorComputer:
+def open_posterior_engine(device: str, request: PosteriorRequest) -> PosteriorComputer:
     """Open the engine of a device specification.
 
     Parameters
@@ -73,22 +56,6 @@ def open_posterior_engine(
     device : str
         ``"cpu"``; ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one;
         ``"auto"`` for the first GPU that can be used if the work is worth that, else the CPU.
-    threshold : float
-        Posteriors below are left out.
-    threads : int
-        Of the CPU.
-    memory_bytes : int
-        What may be used of the host's memory, a part of it pinned; and of a GPU's, but never more
-        than what is free there.
-    cells : int
-        How much there is to do.
-    calls : int
-        Calls of `compute` at the same time, each of which is for `threads`.
-    match_states : int
-        Of the pair HMM of proteins; see `posterior_model`.
-    part_threads : int, optional
-        Of the CPU for parts of pairs, within the memory that `threads` take for whole pairs.
-        Default: `threads`.
 
     Raises
     ------
@@ -97,65 +64,45 @@ def open_posterior_engine(
     KernelBuildError
         A GPU was asked for by name and its kernels cannot be compiled.
     """
-    model = posterior_model(sequences.alphabet, match_states=match_states)
-    engine = _open(device, sequences, model, threshold, threads, memory_bytes, cells, calls)
-    if match_states != 1 or not is_ever_cut(sequences):
+    sequences, model = request.sequences, request.model
+    engine = _open(device, request)
+    if request.match_states != 1 or not is_ever_cut(sequences):
         return regrouped(engine, sequences, model)
-    more = max(threads, part_threads or 0)
-    host = PosteriorEngine(sequences, model, threshold=threshold, threads=more)
+    more = replace(request, threads=max(request.threads, request.part_threads))
     longest = np.sort(sequences.lengths)[-2:].tolist()
-    return regrouped(engine, sequences, model, host, threads * thread_bytes(*longest))
+    room = request.threads * thread_bytes(*longest)
+    return regrouped(engine, sequences, model, _open_cpu(more), room)
 
 
-def _open(
-    device: str,
-    sequences: SequenceSet,
-    model: PosteriorModel,
-    threshold: float,
-    threads: int,
-    memory_bytes: int,
-    cells: int,
-    calls: int,
-) -> PosteriorComputer:
+def _open(device: str, request: PosteriorRequest) -> PosteriorComputer:
     check_device(device)
     indices = parse_indices(device, "cuda")
-    if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
+    if indices is not None or (device == "auto" and request.cells >= WORTH_A_GPU):
         try:
-            return _open_cuda(
-                indices, sequences, model, threshold, threads, memory_bytes, calls=calls
-            )
+            return _open_cuda(indices, request)
         except (DeviceError, KernelBuildError) as error:
             if indices is not None:
                 raise
             log.info("posteriors are computed on the CPU: %s", error)
-    return PosteriorEngine(sequences, model, threshold=threshold, threads=threads)
+    return _open_cpu(request)
 
 
-def _open_cuda(
-    indices: tuple[int, ...] | None,
-    sequences: SequenceSet,
-    model: PosteriorModel,
-    threshold: float,
-    threads: int,
-    memory_bytes: int,
-    *,
-    calls: int,
-) -> PosteriorComputer:
+def _open_cpu(request: PosteriorRequest) -> PosteriorEngine:
+    return PosteriorEngine(
+        request.sequences, request.model, threshold=request.threshold, threads=request.threads
+    )
+
+
+def _open_cuda(indices: tuple[int, ...] | None, request: PosteriorRequest) -> PosteriorComputer:
     from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
     from pairalign.engines.cuda.cuda_selection import choose_devices, usable_devices
 
     device = (choose_devices(indices) if indices else usable_devices())[0]
     with device.current():
         free = int(device.driver.mem_get_info()[0])
+    memory_bytes = min(request.memory_bytes, int(free * _FREE_SHARE))
     return CudaPosteriorEngine(
-        device,
-        sequences,
-        model,
-        threshold=threshold,
-        threads=threads,
-        memory_bytes=min(memory_bytes, int(free * _FREE_SHARE)),
-        calls=calls,
-        pinned_bytes=memory_bytes // 2,
+        device, replace(request, memory_bytes=memory_bytes), pinned_bytes=request.memory_bytes // 2
     )
 
 

@@ -114,17 +114,16 @@ def _open_gpus(
 
 def _open_cpu(request: EngineRequest) -> Engine:
     problem, threads = request.problem, request.threads
-    sets = problem.queries, problem.targets, problem.scoring
     if request.kernel == "bitwise":
         from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
 
-        return CpuBitwise(*sets, threads=threads)
+        return CpuBitwise(problem, threads=threads)
     from pairalign.engines.cpu.cpu_engine import CpuEngine
     from pairalign.engines.cpu.pruning import Pruning
 
     uses = {None: "auto", "pruned": "always", "lanes": "never"}
     pruning = Pruning(uses[request.kernel])
-    return CpuEngine(*sets, threads=threads, memory_bytes=request.memory_bytes, pruning=pruning)
+    return CpuEngine(problem, threads=threads, memory_bytes=request.memory_bytes, pruning=pruning)
 
 
 def _open_gpus_if_worth_it(request: EngineRequest) -> Sequence[Engine]:

@@ -149,7 +149,7 @@ def verify(options: argparse.Namespace, devices: Sequence[CudaDevice], path: Pat
     )
     for mode in MODES:
         scoring = make_scoring(sequences.alphabet, mode=mode)
-        cpu = CpuEngine(sequences, None, scoring, threads=os.cpu_count() or 1)
+        cpu = CpuEngine(Problem(sequences, None, scoring), threads=os.cpu_count() or 1)
         request = EngineRequest(Problem(sequences, None, scoring), kernel=options.family)
         engines = open_cuda_engines(devices, request)
         windows = plan_windows(len(sequences), None, 100)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.run import slabs
 from pairalign.pairs.want import Detail, Want
@@ -49,7 +50,7 @@ def align(
     sequences: SequenceSet, scoring: Scoring, detail: Detail, **options: object
 ) -> list[Alignments]:
     """Open the CPU engine, align every pair, a window at a time, and close it."""
-    engine = CpuEngine(sequences, None, scoring, **options)  # type: ignore[arg-type]
+    engine = CpuEngine(Problem(sequences, None, scoring), **options)  # type: ignore[arg-type]
     try:
         return [engine.align(window, Want(detail)) for window in windows_of(sequences)]
     finally:
@@ -64,7 +65,7 @@ def job(
     windows = slabs_of(sequences, detail, threads)
 
     def run() -> None:
-        engine = CpuEngine(sequences, None, scoring, threads=threads, **options)  # type: ignore[arg-type]
+        engine = CpuEngine(Problem(sequences, None, scoring), threads=threads, **options)  # type: ignore[arg-type]
         pairs = sum(len(engine.align(window, Want(detail))) for window in windows)
         engine.close()
         if 2 * pairs != len(sequences) * (len(sequences) - 1):

@@ -23,7 +23,7 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.free_memory import default_bytes
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
-from pairalign.engines.posterior_computer import PosteriorComputer
+from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
 from pairalign.engines.posterior_engines import CALLS, compute_pieces
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.posterior.posterior import PIECE_RESIDUES, all_pieces
@@ -133,10 +133,7 @@ def _open(device: Any, sequences: SequenceSet) -> PosteriorComputer:
         free = int(device.driver.mem_get_info()[0])
     return CudaPosteriorEngine(
         device,
-        sequences,
-        posterior_model(sequences.alphabet),
-        memory_bytes=int(free * 0.8),
-        calls=CALLS,
+        PosteriorRequest(sequences, memory_bytes=int(free * 0.8), calls=CALLS),
         pinned_bytes=default_bytes() // 2,
         least_cells=0,
     )

@@ -19,6 +19,7 @@ from bench.families import family, with_one_gap
 from bench.measure import CLOCKS, alternate, ratio
 from pairalign import make_scoring, read_fasta
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Detail, Want
@@ -109,7 +110,9 @@ def pairs_of(found: Alignments) -> list[tuple[str, str]]:
 def pruned_job(sequences: SequenceSet, use: str, mode: str = "global") -> Callable[[], Alignments]:
     """All pairs of a set with CIGARs, by the CPU engine."""
     scoring = make_scoring("dna", mode=mode)
-    engine = CpuEngine(sequences, None, scoring, pruning=Pruning(use), memory_bytes=4 << 30)
+    engine = CpuEngine(
+        Problem(sequences, None, scoring), pruning=Pruning(use), memory_bytes=4 << 30
+    )
     (window,) = ours.windows_of(sequences)
     return lambda: engine.align(window, Want(Detail.CIGAR))
 

@@ -20,6 +20,7 @@ from made_thresholds import make_pair_thresholds
 from relatives import COSTS, LETTERS, change, relatives
 
 from pairalign.alignments import problem as problem_module
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
@@ -190,9 +191,7 @@ def test_nearly_all_or_none_pass_of_longer_sequences(
 
 def filter_of(job: AlignmentJob) -> PairFilter:
     return PairFilter(
-        job.queries,
-        job.targets,
-        job.scoring,
+        job.problem,
         job.pair_thresholds,
         job.want.min_raw_score,
         threads=1,
@@ -298,7 +297,7 @@ class OnGpu:
     name, is_gpu, on_device = "gpu", True, None
 
     def __init__(self, queries: SequenceSet, scoring: Scoring) -> None:
-        self._engine = CpuEngine(queries, None, scoring)
+        self._engine = CpuEngine(Aligned(queries, None, scoring))
         self.chosen: list[int | None] = []
 
     def align(self, window: Window, want: Want, pair_mask: Any = None) -> Alignments:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made_thresholds import make_pair_thresholds
 
+from pairalign.alignments.problem import Problem
 from pairalign.base import native
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
@@ -41,9 +42,9 @@ def test_a_library_that_does_not_load(
 READS = SequenceSet.from_strings(["ACGTACGTTGCA" * 3, "ACGTTCGTGCA" * 3], ["a", "b"], alphabet=DNA)
 SCORING = make_scoring("dna")
 OWNERS: dict[str, Callable[[], Any]] = {
-    "pairalign_close": lambda: CpuEngine(READS, None, SCORING),
+    "pairalign_close": lambda: CpuEngine(Problem(READS, None, SCORING)),
     "pairalign_close_filter": lambda: PairFilter(
-        READS, None, SCORING, make_pair_thresholds("95%"), None, threads=1
+        Problem(READS, None, SCORING), make_pair_thresholds("95%"), None, threads=1
     ),
     "pairalign_close_strand_filter": lambda: StrandFilter(READS, 5, 2, 1),
 }

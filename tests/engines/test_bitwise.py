@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from reference import Costs, align, fill_by_rows
 from strategies import random_sequences
 
+from pairalign.alignments.problem import Problem
 from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import MOST_LOW_BITS, LinearScores, linear_scores, why_not
 from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
@@ -52,7 +53,7 @@ def whole(sets: list[SequenceSet], strand: int = 1) -> Window:
 
 
 def open_bitwise(sets: list[SequenceSet], scoring: Scoring, **options: object) -> CpuBitwise:
-    return CpuBitwise(sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
+    return CpuBitwise(Problem(sets[0], sets[1] if len(sets) > 1 else None, scoring), **options)
 
 
 def expected(sets: list[SequenceSet], scoring: Scoring, window: Window) -> np.ndarray:
@@ -115,8 +116,10 @@ def test_what_it_cannot_score(scoring: Scoring, reason: str) -> None:
         linear_scores(scoring)
     sets = make_sets(["ACGT", "ACG"])
     for open_it in (
-        lambda: CpuBitwise(sets[0], None, scoring),
-        lambda: open_filters("cpu", sets[0], None, scoring, threads=1, memory_bytes=1 << 20),
+        lambda: CpuBitwise(Problem(sets[0], None, scoring)),
+        lambda: open_filters(
+            "cpu", Problem(sets[0], None, scoring), threads=1, memory_bytes=1 << 20
+        ),
     ):
         with pytest.raises(DeviceError, match=reason):
             open_it()
@@ -169,7 +172,7 @@ def test_words_full_of_different_pairs(isa: str, seed: int) -> None:
         random_sequences(rng, "ACGT", 20, longest, "one long") if seed % 2 else None,
     )
     scoring = linear(*SCHEMES[seed])
-    judge = CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring)
+    judge = CpuEngine(Problem(sets[0], sets[1] if len(sets) > 1 else None, scoring))
     engine = open_bitwise(sets, scoring, instruction_set=isa, threads=1 + seed % 2)
     for window in plan_windows(len(sets[0]), len(sets[1]) if len(sets) > 1 else None, 37):
         for strand in (1, -1):
@@ -234,7 +237,7 @@ def test_the_threshold_is_reached_by_its_own_score() -> None:
     rng = np.random.default_rng(3)
     sets = make_sets(random_sequences(rng, "ACGT", 30, 60, "mixed"))
     scoring = linear(2, -3, 5)
-    (one,) = open_filters("cpu", sets[0], None, scoring, threads=2, memory_bytes=1 << 20)
+    (one,) = open_filters("cpu", Problem(sets[0], None, scoring), threads=2, memory_bytes=1 << 20)
     for strand in (1, -1):
         window = whole(sets, strand)
         scores = expected(sets, scoring, window)
@@ -306,7 +309,7 @@ def check_kernels(device: object, scoring: Scoring, shape: Shape | None, seed: i
     second = random_sequences(rng, "ACGT", 5, longest // 3, "mixed")  # its words are turned
     for sets in (make_sets(first), make_sets(first[:6], second)):
         engine = open_kernels(device, sets, scoring, shape)
-        judge = CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring)
+        judge = CpuEngine(Problem(sets[0], sets[1] if len(sets) > 1 else None, scoring))
         try:
             for strand in (1, -1):
                 check_alike(engine, judge, whole(sets, strand))
@@ -356,7 +359,7 @@ def test_kernels_with_whole_warps_on_this_cpu() -> None:
     rng = np.random.default_rng(6)
     sets = make_sets(random_sequences(rng, "ACGT", 12, 60, "mixed"))
     engine = open_kernels(host_device(), sets, scoring, shape)
-    check_alike(engine, CpuEngine(sets[0], None, scoring), whole(sets))
+    check_alike(engine, CpuEngine(Problem(sets[0], None, scoring)), whole(sets))
     engine.close()
 
 
@@ -376,7 +379,7 @@ def test_the_filter_on_a_gpu_says_what_that_on_a_cpu_says() -> None:
     masks = []
     for device in ("cpu", cuda_device().name):
         (one,) = open_filters(
-            device, sets[0], None, linear(2, -3, 5), threads=2, memory_bytes=1 << 28
+            device, Problem(sets[0], None, linear(2, -3, 5)), threads=2, memory_bytes=1 << 28
         )
         masks.append([one.passing(whole(sets, strand), 30) for strand in (1, -1)])
         one.close()

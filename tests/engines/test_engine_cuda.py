@@ -242,7 +242,7 @@ def test_what_traces_is_compiled_while_pairs_are_scored(family: str, source: str
     scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
     for detail in (Detail.SCORE, Detail.CIGAR):
         device = host_device()
-        engine = CudaEngine(device, sequences, None, scoring, family=family, detail=detail)
+        engine = CudaEngine(device, Aligned(sequences, None, scoring), family=family, detail=detail)
         engine.align(next(iter(windows_of(4, None, 4))), Want(Detail.SCORE))
         engine.close()
         ahead = {request.source for request in device.ahead}

@@ -14,6 +14,7 @@ from made_thresholds import make_pair_thresholds
 from strategies import Problem, small_problems
 from test_near import family, triples
 
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines import near_engines
 from pairalign.engines.cpu.near_pairs import NearProblem, pairs_within_drop, pairs_within_edits
 from pairalign.engines.cuda import cuda_near, cuda_selection
@@ -34,8 +35,8 @@ def test_drops_are_those_of_cores(device: Any, problem: Problem, limit: int) -> 
         fits.append(cuda_near.fits(near))
         return find_on_gpus([device])(near, progress) if fits[0] else iter(())
 
-    found = pairs_within_drop(sets[0], targets, scoring, limit, find=find)
-    expected = pairs_within_drop(sets[0], targets, scoring, limit)
+    found = pairs_within_drop(Aligned(sets[0], targets, scoring), limit, find=find)
+    expected = pairs_within_drop(Aligned(sets[0], targets, scoring), limit)
     assert not fits[0] or triples(found) == triples(expected)
 
 
@@ -43,7 +44,7 @@ def test_drops_are_those_of_cores(device: Any, problem: Problem, limit: int) -> 
 @pytest.mark.parametrize("limit", [0, 10, 30, 70, 110, 150, 600])
 def test_few_diagonals_and_many(device: Any, gap_extend: int, limit: int) -> None:
     sequences, scoring, expected = family(gap_extend)
-    found = pairs_within_drop(sequences, None, scoring, limit, find=find_on_gpus([device]))
+    found = pairs_within_drop(Aligned(sequences, None, scoring), limit, find=find_on_gpus([device]))
     assert triples(found) == [one for one in expected if one[2] <= limit]
 
 

@@ -17,7 +17,7 @@ from relatives import COSTS, LETTERS, change, relatives
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
-from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter, PairsLeft
 from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_engine import CudaEngine
@@ -73,12 +73,13 @@ def check(
     wanted: PairThresholds,
     least: int | None,
     side: int,
-    **looks_at: bool,
+    **looks_at: bool | Grams,
 ) -> list[PairsLeft]:
     """Compare both filters on all windows; return what is left of each."""
-    host = PairFilter(*sets, scoring, wanted, least, threads=1, **looks_at)
+    problem = Problem(*sets, scoring)
+    host = PairFilter(problem, wanted, least, threads=1, **looks_at)
     compile_kernels(device)
-    engine = CudaEngine(device, *sets, scoring)
+    engine = CudaEngine(device, problem)
     on_device = engine.open_pair_filter(host, pairs_a_bound=0)
     chosen = []
     for window in plan_windows(len(sets[0]), None if sets[1] is None else len(sets[1]), side):
@@ -152,7 +153,7 @@ def test_common_subsequences(device: Any, alphabet: str, length: int, share: str
     queries = SequenceSet.from_strings([one or letters[0] for one in made], alphabet=alphabet)
     scoring = make_scoring(alphabet)
     wanted = make_pair_thresholds(share, "shorter")
-    check(device, (queries, None), scoring, wanted, None, 15, subsequences=True, grams=False)
+    check(device, (queries, None), scoring, wanted, None, 15, subsequences=True, grams=Grams.NONE)
 
 
 @pytest.mark.parametrize("unmatched", [31, 32, 33, 37, 63, 64, 65, 96, 97])
@@ -164,7 +165,7 @@ def test_matches_on_the_outermost_diagonals(device: Any, unmatched: int) -> None
     queries = SequenceSet.from_strings([*made, "".join(rng.choice(list("ACGT"), 400))])
     wanted = make_pair_thresholds(Fraction(400 - unmatched, 400), "shorter")
     taken = (queries, None), make_scoring(queries.alphabet), wanted, None, 10
-    (chosen,) = check(device, *taken, subsequences=True, grams=False)
+    (chosen,) = check(device, *taken, subsequences=True, grams=Grams.NONE)
     assert chosen.left == 2
 
 
@@ -177,15 +178,15 @@ def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device: Any) 
     queries = SequenceSet.from_strings(made, alphabet="dna")
     wanted = make_pair_thresholds("75%", "shorter")
     taken = (queries, None), make_scoring("dna"), wanted, None, 20
-    (chosen,) = check(device, *taken, subsequences=True, grams=False)
+    (chosen,) = check(device, *taken, subsequences=True, grams=Grams.NONE)
     assert 0 < chosen.left < chosen.sharing
 
 
 def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
-    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(device, queries, None, scoring)
+    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(device, Problem(queries, None, scoring))
 
     def cannot(*_: object) -> Any:
         raise KernelBuildError("nvcc is not there")
@@ -202,9 +203,11 @@ def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
 def test_of_chosen_pairs(device: Any, subsequences: bool) -> None:
     queries = relatives("dna", 3, 90, 200, 0.1)
     scoring, wanted = make_scoring("dna"), make_pair_thresholds("75%", "shorter")
-    host = PairFilter(queries, None, scoring, wanted, None, threads=1, subsequences=subsequences)
+    host = PairFilter(
+        Problem(queries, None, scoring), wanted, None, threads=1, subsequences=subsequences
+    )
     compile_kernels(device)
-    engine = CudaEngine(device, queries, None, scoring)
+    engine = CudaEngine(device, Problem(queries, None, scoring))
     on_device = engine.open_pair_filter(host, pairs_a_bound=0)
     before = len(launches_of(device))
     for window in (Window(0, 3, 77, 0, 90, True), Window(0, 0, 20, 20, 90, False)):
@@ -225,8 +228,8 @@ def launches_of(device: Any) -> list[str]:
 def test_many_lengths_are_for_the_host(device: Any) -> None:
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
-    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(device, queries, None, scoring)
+    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(device, Problem(queries, None, scoring))
     window = Window(0, 3, 17, 0, 30, True)
     on_device = engine.open_pair_filter(host, pairs_a_bound=10**6)
     assert_same(on_device.choose(window), host.choose(window))
@@ -241,8 +244,8 @@ def test_without_room_on_the_device_the_host_looks() -> None:
 
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
-    host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(HostDevice(), queries, None, scoring)
+    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(HostDevice(), Problem(queries, None, scoring))
     before = driver.memory.total_bytes
     driver.memory.total_bytes = driver.memory.used_bytes
     window = Window(0, 0, 30, 0, 30, True)
@@ -292,7 +295,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     expected, counted = job_on(queries, None, **dict(thresholds))
     compile_kernels(device)
-    engine = CudaEngine(device, queries, None, make_scoring("dna"))
+    engine = CudaEngine(device, Problem(queries, None, make_scoring("dna")))
     before = len(launches_of(device))
     found, steps = job_on(queries, engine, **dict(thresholds))
     assert found == expected
@@ -313,7 +316,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
 def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
-    engine = CudaEngine(device, queries, None, scoring)
+    engine = CudaEngine(device, Problem(queries, None, scoring))
     requirement = threshold_engine.Requirement(
         Problem(queries, None, scoring), PairThresholds(), min_raw_score=180
     )

@@ -15,6 +15,7 @@ from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
 from pairalign.engines.cuda.posterior_plan import Kernel, plan_pairs
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import compute_pieces
 from pairalign.errors import DeviceError
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
@@ -23,6 +24,7 @@ from pairalign.sequences.sets import SequenceSet
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
 STATES = (1, MOST_MATCH_STATES)  # DNA has one in any case
 MEMORY = 64 << 20
+ASKED = ("threads", "memory_bytes", "threshold", "calls")
 
 
 @pytest.fixture(params=[pytest.param("gpu", marks=pytest.mark.gpu), "on-host"])
@@ -57,9 +59,11 @@ def compute(
     match_states: int = MOST_MATCH_STATES,
     **options: Any,
 ) -> SparsePosteriors:
-    model = posterior_model(sequences.alphabet, match_states=match_states)
-    given = {"memory_bytes": MEMORY, "least_cells": 0, **options}
-    engine = CudaPosteriorEngine(device, sequences, model, **given)
+    asked = {name: options.pop(name) for name in ASKED if name in options}
+    request = PosteriorRequest(
+        sequences, **{"memory_bytes": MEMORY, "match_states": match_states, **asked}
+    )
+    engine = CudaPosteriorEngine(device, request, **{"least_cells": 0, **options})
     try:
         return engine.compute(*(all_pairs(sequences) if pairs is None else pairs))
     finally:
@@ -202,9 +206,9 @@ def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(
     from cuda_on_host import driver
 
     device, sequences = host_device(), family(9, [60] * 10)
-    options = {"memory_bytes": MEMORY, "least_cells": 0, "pinned_bytes": pinned_kib << 10}
-    model = posterior_model(sequences.alphabet, match_states=MOST_MATCH_STATES)
-    engine = CudaPosteriorEngine(device, sequences, model, **options)
+    request = PosteriorRequest(sequences, memory_bytes=MEMORY, match_states=MOST_MATCH_STATES)
+    options = {"least_cells": 0, "pinned_bytes": pinned_kib << 10}
+    engine = CudaPosteriorEngine(device, request, **options)
     queries, targets = all_pairs(sequences)
     pieces = [(queries[k : k + 9], targets[k : k + 9]) for k in range(0, len(queries), 9)]
     before, pinned = driver.memory.pinned_bytes, []
@@ -245,8 +249,8 @@ def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
 
 def test_cancelled(device: Any) -> None:
     sequences = family(7, [20, 30])
-    model = posterior_model(sequences.alphabet, match_states=MOST_MATCH_STATES)
-    engine = CudaPosteriorEngine(device, sequences, model, memory_bytes=MEMORY, least_cells=0)
+    request = PosteriorRequest(sequences, memory_bytes=MEMORY, match_states=MOST_MATCH_STATES)
+    engine = CudaPosteriorEngine(device, request, least_cells=0)
     engine.cancel()
     with pytest.raises(InterruptedError):
         engine.compute(*all_pairs(sequences))

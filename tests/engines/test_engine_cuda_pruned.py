@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from similar_problems import DEFAULT, WORSE, mutated, of_global_mode, related_problem
 from strategies import SEEDS, Problem, make_scoring, match_matrix, small_problems
 
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.cli import main as cli
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda import build as cuda_build
@@ -390,7 +391,7 @@ def test_pairs_on_the_host_are_pruned_there() -> None:
     problem = similar(2, 1500, 0.01)
     sets = problem.sets()
     (window,) = windows_of(2, None, 1 << 20)
-    host = HostFallback(sets[0], None, problem.scoring)
+    host = HostFallback(Aligned(sets[0], None, problem.scoring))
     found = host.align(window, Want(Detail.CIGAR), "cuda:0")
     engine = host._engine
     assert engine is not None

@@ -271,7 +271,9 @@ def test_alignments_are_refused(device: Any, kernel: str) -> None:
     (sequences,) = problem.sets()
     for detail in (Detail.STATS, Detail.CIGAR):
         with pytest.raises(DeviceError, match=f"'{kernel}'.*scores only"):
-            CudaEngine(device, sequences, None, problem.scoring, family=kernel, detail=detail)
+            CudaEngine(
+                device, Aligned(sequences, None, problem.scoring), family=kernel, detail=detail
+            )
 
 
 def test_an_old_device_is_an_error(kernel: str) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reference import Costs
 from strategies import Problem, proteins, small_problems
 
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.near_pairs import (
     NearPairs,
@@ -77,7 +78,7 @@ def test_drops_are_those_of_the_reference(isa: str, problem: Problem, limit: int
     sets, scoring = problem.sets(), replace(problem.scoring, mode="global")
     targets = sets[1] if len(sets) > 1 else None
     found = pairs_within_drop(
-        sets[0], targets, scoring, limit, find=find_on_cores(2, isa), threads=2
+        Aligned(sets[0], targets, scoring), limit, find=find_on_cores(2, isa), threads=2
     )
     assert triples(found) == [one for one in drops(sets[0], targets, scoring) if one[2] <= limit]
 
@@ -105,7 +106,9 @@ def test_lanes_of_many_lengths(isa: str, gap_extend: int) -> None:
     """Limits that lanes of 8 bits can hold, and others."""
     sequences, scoring, expected = family(gap_extend)
     for limit in (0, 10, 30, 70, 110, 150, 600):
-        found = pairs_within_drop(sequences, None, scoring, limit, find=find_on_cores(1, isa))
+        found = pairs_within_drop(
+            Aligned(sequences, None, scoring), limit, find=find_on_cores(1, isa)
+        )
         assert triples(found) == [one for one in expected if one[2] <= limit]
 
 
@@ -131,16 +134,18 @@ def test_threads_and_parts_do_not_show() -> None:
     sequences = SequenceSet.from_strings(proteins(1200, 20), alphabet="protein")
     scoring = make_scoring("protein")
     counted: list[int] = []
-    one = pairs_within_drop(sequences, None, scoring, 40, progress=counted.append)
+    one = pairs_within_drop(Aligned(sequences, None, scoring), 40, progress=counted.append)
     assert len(one.rows) > 0
-    assert triples(one) == triples(pairs_within_drop(sequences, None, scoring, 40, threads=3))
+    assert triples(one) == triples(
+        pairs_within_drop(Aligned(sequences, None, scoring), 40, threads=3)
+    )
     assert sum(counted) == 1200 * 1199 // 2
 
 
 def test_refuses_other_modes_and_scores_beyond_32_bits() -> None:
     sequences = SequenceSet.from_strings(["ACGT", "AC"], alphabet="dna")
     with pytest.raises(ScoringError, match="mode local"):
-        pairs_within_drop(sequences, None, make_scoring("dna", mode="local"), 3)
+        pairs_within_drop(Aligned(sequences, None, make_scoring("dna", mode="local")), 3)
     huge = make_scoring("dna", match=1, mismatch=-1, gap_open=10**8, gap_extend=10**8)
     with pytest.raises(ScoringError, match="scale the scores"):
-        pairs_within_drop(sequences, None, huge, 3)
+        pairs_within_drop(Aligned(sequences, None, huge), 3)

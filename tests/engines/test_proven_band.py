@@ -10,6 +10,7 @@ from checks import assert_same
 from overlapping import changed
 
 import pairalign
+from pairalign.alignments.problem import Problem
 from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.pairs.want import Detail, Want
@@ -47,7 +48,7 @@ def compared(
 ) -> tuple[Alignments, Alignments, int]:
     """Pairs done in bands, on both strands, the same from full matrices, and how many not."""
     reads, scoring = SequenceSet.from_strings(list(letters), alphabet="dna"), scoring_of(name)
-    engine = CpuEngine(reads, None, scoring, instruction_set=isa)
+    engine = CpuEngine(Problem(reads, None, scoring), instruction_set=isa)
     aligner = SuboptimalAligner(reads, reads, scoring, 1, isa)
     left, parts = 0, []
     for strand in (1, -1):
@@ -141,7 +142,7 @@ def test_pairs_of_no_use(isa: str) -> None:
         other_strand(changed(genome[1200:3300], 0.01, 3)),
     ]
     sequences, scoring = SequenceSet.from_strings(reads, alphabet="dna"), scoring_of("hifi")
-    engine = CpuEngine(sequences, None, scoring, instruction_set=isa)
+    engine = CpuEngine(Problem(sequences, None, scoring), instruction_set=isa)
     aligner = SuboptimalAligner(sequences, sequences, scoring, 1, isa)
     useless, known = 0, 0
     for strand in (1, -1):
@@ -234,7 +235,7 @@ def test_seeds_say_what_is_elsewhere(isa: str) -> None:
         changed(others[3000:5000], 0.3, 5) + genome[:600],
     ]
     sequences, scoring = SequenceSet.from_strings(reads, alphabet="dna"), scoring_of("ont")
-    engine, left = CpuEngine(sequences, None, scoring, instruction_set=isa), 0
+    engine, left = CpuEngine(Problem(sequences, None, scoring), instruction_set=isa), 0
     aligner = SuboptimalAligner(sequences, sequences, scoring, 1, isa, Seeds(8, 13, 56))
     for strand in (1, -1):
         window = Window(0, 0, len(reads), 0, len(reads), True, strand)

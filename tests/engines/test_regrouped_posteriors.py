@@ -6,6 +6,7 @@ import pytest
 import pairalign
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.engines.regrouped_posteriors import (
     LEAST_LENGTH,
@@ -76,7 +77,7 @@ def test_parts_have_the_posteriors_of_the_pair(x, y, is_cut):
     sequences = pairalign.SequenceSet.from_strings([x, y], alphabet="dna")
     pair = np.zeros(1, np.int32), np.ones(1, np.int32)
     whole = _engine(sequences).compute(*pair)
-    opened = open_posterior_engine("cpu", sequences, threads=1, memory_bytes=1 << 30, cells=1)
+    opened = open_posterior_engine("cpu", PosteriorRequest(sequences))
     assert isinstance(opened, RegroupedPosteriors) == is_ever_cut(sequences) or x == y
     found = opened.compute(*pair)
     shape = len(x), len(y)
@@ -160,8 +161,7 @@ def test_threads_for_parts_are_those_that_the_memory_of_whole_pairs_lets_fit(mon
     monkeypatch.setattr(
         PosteriorEngine, "_compute", lambda *given: taken.append(given[-1]) or compute(*given)
     )
-    how = {"threads": 1, "memory_bytes": 1 << 30, "cells": 1, "part_threads": 3}
-    engine = open_posterior_engine("cpu", sequences, **how)
+    engine = open_posterior_engine("cpu", PosteriorRequest(sequences, part_threads=3))
     found = engine.compute(np.zeros(1, np.int32), np.ones(1, np.int32))
     assert taken == [3]
     host = _engine(sequences, threads=3)

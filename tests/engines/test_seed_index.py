@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import change, relatives
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
@@ -71,7 +72,11 @@ def test_what_passes_is_found(data: st.DataObject) -> None:
     sets = [queries] if data.draw(st.booleans()) else [queries, near(seed, alphabet, 45, rate)]
     targets = sets[1] if len(sets) > 1 else None
     pair_filter = PairFilter(
-        queries, targets, scoring, thresholds, None, threads=1, seeds=data.draw(st.integers(2, 12))
+        Problem(queries, targets, scoring),
+        thresholds,
+        None,
+        threads=1,
+        seeds=data.draw(st.integers(2, 12)),
     )
     assert pair_filter.index is not None
     first = data.draw(st.integers(0, 5))
@@ -109,7 +114,7 @@ def test_thresholds_that_permit_no_seeds(whole: str, coverage_of: str, mode: str
     given = near(3, "dna", 40, 0.1)
     thresholds = PairThresholds(Fraction(97, 100), whole, Fraction(9, 10), coverage_of)
     scoring = make_scoring("dna", mode=mode)
-    made = PairFilter(given, None, scoring, thresholds, None, threads=1, seeds=4)
+    made = PairFilter(Problem(given, None, scoring), thresholds, None, threads=1, seeds=4)
     assert made.index is None
     made.choose(Window(0, 0, len(given), 0, len(given), True))
 
@@ -117,7 +122,10 @@ def test_thresholds_that_permit_no_seeds(whole: str, coverage_of: str, mode: str
 def test_identities_below_a_half_permit_no_seeds() -> None:
     given, thresholds = near(3, "dna", 40, 0.1), PairThresholds(Fraction(49, 100))
     scoring = make_scoring("dna")
-    assert PairFilter(given, None, scoring, thresholds, None, threads=1, seeds=4).index is None
+    assert (
+        PairFilter(Problem(given, None, scoring), thresholds, None, threads=1, seeds=4).index
+        is None
+    )
 
 
 @pytest.fixture
@@ -189,7 +197,8 @@ def test_it_is_opened_where_it_is_faster(monkeypatch: pytest.MonkeyPatch) -> Non
     alike = SequenceSet.from_strings(
         [change(rng, "ACGT", unlike[0].residues, 0.01) for _ in range(300)]
     )
-    made = make_scoring("dna"), PairThresholds(Fraction(95, 100)), None
+    scoring, made = make_scoring("dna"), (PairThresholds(Fraction(95, 100)), None)
     for reads, is_faster in ((unlike, True), (alike, False)):
-        opened = PairFilter(reads, None, *made, threads=1, subsequences=True, seeds=True)
+        problem = Problem(reads, None, scoring)
+        opened = PairFilter(problem, *made, threads=1, subsequences=True, seeds=True)
         assert (opened.index is not None) == is_faster

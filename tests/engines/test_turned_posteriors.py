@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
@@ -29,8 +30,8 @@ def test_long_targets_have_the_posteriors_of_long_queries(letters: str, match_st
     model = posterior_model(sequences.alphabet, match_states=match_states)
     queries, targets = (one.astype(np.int32) for one in np.triu_indices(5, 1))
     plain = PosteriorEngine(sequences, model).compute(queries, targets)
-    options = {"threads": 1, "memory_bytes": 1 << 30, "cells": 1, "match_states": match_states}
-    engine = open_posterior_engine("cpu", sequences, **options)
+    request = PosteriorRequest(sequences, match_states=match_states)
+    engine = open_posterior_engine("cpu", request)
     found = engine.compute(queries, targets)
     engine.close()
     assert np.array_equal(found.queries, queries)

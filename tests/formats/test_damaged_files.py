@@ -6,6 +6,7 @@ import pytest
 from mutants import check_mutants
 from verifying import READ_AS
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import READER_NAMES
 from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError
@@ -51,7 +52,7 @@ def verify(format, sets, mode):
     def read(data):
         with open("x", "wb") as file:
             file.write(data)
-        job = VerifyJob("x", *sets, scoring, format=format, mode=mode)
+        job = VerifyJob("x", Problem(*sets, scoring), format=format, mode=mode)
         with job.open() as results:
             for found in results:
                 found.lines(job.scoring)
@@ -82,7 +83,7 @@ def test_graphs_of_overlaps(folder):
 
     def read(text):
         (folder / "x").write_bytes(text)
-        with VerifyJob("x", *sets, scoring, format="gfa").open() as results:
+        with VerifyJob("x", Problem(*sets, scoring), format="gfa").open() as results:
             list(results)
 
     check_mutants(data, read)

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from pairalign.alignments.fields import BLAST6, FIELDS
+from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError
 from pairalign.jobs.verify.verify import VerifyJob
@@ -71,8 +72,13 @@ class Checker:
         with open("x", "w") as file:
             file.write(text)
         try:
-            job = VerifyJob("x", *self.sets, self.scoring, format=self.format, columns=self.columns,
-                            mode=self.mode)  # fmt: skip
+            job = VerifyJob(
+                "x",
+                Problem(*self.sets, self.scoring),
+                format=self.format,
+                columns=self.columns,
+                mode=self.mode,
+            )
             with job.open() as results:
                 faults = [int(one) for found in results for one in found.findings["faults"]]
         except AlignmentFileError:

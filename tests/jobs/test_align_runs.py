@@ -20,6 +20,7 @@ from commands import TIMEOUT_SECONDS
 
 import pairalign
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
@@ -118,8 +119,7 @@ def test_results_that_wait_have_room_that_is_bounded(
         return original(*args)
 
     def open_some(run: AlignmentJob, per_gpu: int | None = None) -> list[CpuEngine]:
-        sets = run.queries, run.targets, run.scoring
-        return [CpuEngine(*sets, threads=1, memory_bytes=1 << 26) for _ in range(engines)]
+        return [CpuEngine(run.problem, threads=1, memory_bytes=1 << 26) for _ in range(engines)]
 
     monkeypatch.setattr(schedule, "run", watched)
     monkeypatch.setattr(AlignmentJob, "_open_engines", open_some)
@@ -188,7 +188,7 @@ class Fake:
 
     def __init__(self, sequences: SequenceSet, scoring: pairalign.Scoring) -> None:
         self.closed = 0
-        self._engine = CpuEngine(sequences, None, scoring)
+        self._engine = CpuEngine(Problem(sequences, None, scoring))
 
     def align(self, window, want: Want) -> Alignments:
         """Fail at the third window."""

@@ -17,6 +17,7 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign import SequenceSet, make_scoring
+from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
@@ -312,7 +313,7 @@ def test_filters_look_at_copies_once(mode, two_sets, coverage_of):
         second = with_copies(seed + 3, count=70) if two_sets else None
         wanted = make_pair_thresholds(share, "columns", "0.9", coverage_of)
         with closing(
-            PairFilter(first, second, scoring, wanted, least, threads=2, subsequences=True)
+            PairFilter(Problem(first, second, scoring), wanted, least, threads=2, subsequences=True)
         ) as one:
             bounds = (0, 70) if two_sets else (40, 90)
             for columns in (bounds, (bounds[0] + 3, bounds[1] - 20)):

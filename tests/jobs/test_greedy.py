@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from relatives import COSTS, change, relatives
 
 from pairalign.alignments.identities import count_identity
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu import representative_index
 from pairalign.engines.cpu.cpu_engine import instruction_set_of, instruction_sets
-from pairalign.engines.cpu.cpu_pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter
 from pairalign.engines.cpu.representative_index import Representatives
 from pairalign.jobs.clusters import greedy
 from pairalign.jobs.clusters.cluster import cluster
@@ -67,7 +68,9 @@ def problems(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
 def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letters: int) -> None:
     """All pairs that pass are candidates; none is more similar than its bound, or than is known."""
     sequences, scoring, thresholds = problem
-    pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=1, grams=False)
+    pair_filter = PairFilter(
+        Problem(sequences, None, scoring), thresholds, None, threads=1, grams=Grams.NONE
+    )
     index = pair_filter.open_representatives(letters)
     assert index is not None
     assert index.residues == letters
@@ -131,7 +134,9 @@ def test_candidates_in_lanes(
 ) -> None:
     """As by seeds; a sequence that is a start and an end of another is known to match."""
     sequences, scoring, thresholds = problem
-    pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=2, grams=False)
+    pair_filter = PairFilter(
+        Problem(sequences, None, scoring), thresholds, None, threads=2, grams=Grams.NONE
+    )
     assert pair_filter._handle
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(representative_index, "LEAST_DROPPED", 0)
@@ -259,8 +264,8 @@ def test_what_subsequences_do_not_drop_is_not_for_lanes() -> None:
     given = SequenceSet.from_strings(made, alphabet="dna")
     for share, is_open in ((Fraction(1, 2), False), (Fraction(9, 10), True)):
         thresholds = PairThresholds(share, "shorter")
-        taken = given, None, make_scoring("dna"), thresholds, None
-        pair_filter = PairFilter(*taken, threads=1, grams=False)
+        taken = Problem(given, None, make_scoring("dna")), thresholds, None
+        pair_filter = PairFilter(*taken, threads=1, grams=Grams.NONE)
         index = pair_filter.open_representatives()
         assert (index is not None) == is_open
         if index is not None:

@@ -19,6 +19,7 @@ from made_thresholds import make_pair_thresholds
 from relatives import LETTERS, change
 
 import pairalign
+from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import parse_ratio
 from pairalign.base.choices import MODES
 from pairalign.base.error_types import ScoringError
@@ -164,7 +165,7 @@ def test_filters_and_indexes_leave_out_the_same(
     ends = zip(passing.query.tolist(), passing.target.tolist(), strict=True)
     needed = {(a, b) for a, b in ends if fits(int(lengths[a]), int(lengths[b]), ratio)}
     pair_filter = PairFilter(
-        sequences, None, scoring, wanted, None, threads=1, subsequences=True, seeds=seeds
+        Problem(sequences, None, scoring), wanted, None, threads=1, subsequences=True, seeds=seeds
     )
     window = Window(0, 0, 40, 0, 40, triangular=True)
     chosen = pair_filter.choose(window)

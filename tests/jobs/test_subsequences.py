@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import LETTERS, change, relatives
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.cpu_pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter
 from pairalign.jobs.run.align_all import align
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import make_scoring
@@ -72,9 +73,9 @@ def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
     window = Window(0, first, rows, 0 if targets else first, columns, targets is None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRALIGN_ISA", isa)
-        plain = PairFilter(queries, targets, scoring, thresholds, None, threads=1)
+        plain = PairFilter(Problem(queries, targets, scoring), thresholds, None, threads=1)
         looking = PairFilter(
-            queries, targets, scoring, thresholds, None, threads=2, subsequences=True
+            Problem(queries, targets, scoring), thresholds, None, threads=2, subsequences=True
         )
     chosen = None
     if data.draw(st.booleans()):  # so few that lanes are filled from several groups
@@ -107,13 +108,13 @@ def test_in_a_window(isa: str, seed: int, length: int, share: Fraction, whole: s
     made += ["".join(rng.choice(list("ACGT"), length)) for _ in range(6)]
     given = SequenceSet.from_strings(made, alphabet="dna")
     window = Window(0, 0, len(given), 0, len(given), True)
-    taken = given, None, make_scoring("dna"), PairThresholds(share, whole), None
+    taken = Problem(given, None, make_scoring("dna")), PairThresholds(share, whole), None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRALIGN_ISA", isa)
-        looking = PairFilter(*taken, threads=1, subsequences=True, grams=False)
+        looking = PairFilter(*taken, threads=1, subsequences=True, grams=Grams.NONE)
     found = looking.choose(window)
     assert found.left < found.sharing
-    possible = PairFilter(*taken, threads=1, grams=False).choose(window).mask
+    possible = PairFilter(*taken, threads=1, grams=Grams.NONE).choose(window).mask
     wanted = possible & np.array(expected(given, None, window, share, whole), bool)
     assert found.mask.tolist() == wanted.tolist()
 
@@ -154,10 +155,10 @@ def test_where_all_columns_count(
     made += ["".join(rng.choice(list(letters), length)) for _ in range(6)]
     given = SequenceSet.from_strings([one or "A" for one in made], alphabet=alphabet)
     window = Window(0, 0, len(given), 0, len(given), True)
-    taken = given, None, make_scoring(alphabet), PairThresholds(share, whole), None
+    taken = Problem(given, None, make_scoring(alphabet)), PairThresholds(share, whole), None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRALIGN_ISA", isa)
-        looking = PairFilter(*taken, threads=1, subsequences=True, on_cores=True)
+        looking = PairFilter(*taken, threads=1, subsequences=True, grams=Grams.WHERE_FASTER)
     left = looking.choose(window).mask.tolist()
     codes = [given.codes_of(int(index)) for index in given.order]
     unambiguous = given.alphabet.unambiguous
@@ -180,10 +181,10 @@ def test_paths_that_stray_as_far_as_they_may(isa: str, share: Fraction) -> None:
         origin, more, unrelated = ("".join(rng.choice(list("ACGT"), length)) for _ in range(3))
         made = [origin, more[:shift] + origin[:-shift], origin[shift:] + more[:shift]]
         given = SequenceSet.from_strings([*made, *([unrelated] * 6)], alphabet="dna")
-        taken = given, None, make_scoring("dna"), PairThresholds(share), None
+        taken = Problem(given, None, make_scoring("dna")), PairThresholds(share), None
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PAIRALIGN_ISA", isa)
-            looking = PairFilter(*taken, threads=1, subsequences=True, grams=False)
+            looking = PairFilter(*taken, threads=1, subsequences=True, grams=Grams.NONE)
         window = Window(0, 0, len(given), 0, len(given), True)
         left = looking.choose(window).mask.tolist()
         codes = [given.codes_of(int(index)) for index in given.order]
@@ -199,8 +200,10 @@ def test_unrelated_proteins_are_not_aligned() -> None:
     scoring = make_scoring(given.alphabet)
     thresholds = PairThresholds(Fraction(1, 2))
     window = Window(0, 0, 40, 0, 40, True)
-    plain = PairFilter(given, None, scoring, thresholds, None, threads=1)
-    looking = PairFilter(given, None, scoring, thresholds, None, threads=1, subsequences=True)
+    plain = PairFilter(Problem(given, None, scoring), thresholds, None, threads=1)
+    looking = PairFilter(
+        Problem(given, None, scoring), thresholds, None, threads=1, subsequences=True
+    )
     assert plain.choose(window).left == 780
     assert looking.choose(window).left == 0
     assert len(align(given, min_identity=0.5, device="cpu")) == 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pairalign.alignments.problem import Problem
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
@@ -37,7 +38,9 @@ def host_device() -> Any:
 def open_on(
     device: Any, sets: Sequence[SequenceSet], scoring: Scoring, **options: Any
 ) -> CudaEngine:
-    return CudaEngine(device, sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
+    return CudaEngine(
+        device, Problem(sets[0], sets[1] if len(sets) > 1 else None, scoring), **options
+    )
 
 
 def open_cuda(sets: Sequence[SequenceSet], scoring: Scoring, **options: Any) -> CudaEngine:

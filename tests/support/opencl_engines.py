@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from strategies import Problem, make_scoring, match_matrix
 
+from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 from pairalign.engines.opencl.opencl_engine import OpenClEngine
 from pairalign.engines.opencl.opencl_family import OpenClContext
@@ -46,7 +47,7 @@ def open_opencl(sets: Sequence[SequenceSet], scoring: Scoring, **options: Any) -
     """The OpenCL engine on the first device; options: family, memory_bytes."""
     scoring.check_sets(*sets)  # as the command does before it opens an engine
     second = sets[1] if len(sets) > 1 else None
-    return OpenClEngine(opencl_device(), sets[0], second, scoring, **options)
+    return OpenClEngine(opencl_device(), Aligned(sets[0], second, scoring), **options)
 
 
 class ShortOfMemory:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.error_types import CapacityError, DeviceError
 from pairalign.base.native import library
@@ -27,9 +28,7 @@ from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.sets import SequenceSet
 
 
 class CpuBitwise:
@@ -37,12 +36,8 @@ class CpuBitwise:
 
     Parameters
     ----------
-    queries : SequenceSet
-        The set, or the first of two.
-    targets : SequenceSet or None
-        The second set; None for every pair of `queries`.
-    scoring : Scoring
-        See `pairalign.engines.bitwise_scoring.why_not`.
+    problem : Problem
+        Of its scoring see `pairalign.engines.bitwise_scoring.why_not`.
     instruction_set : str or None
         One of `pairalign.engines.cpu.cpu_engine.instruction_sets`; None takes ``PAIRALIGN_ISA``
         from the environment, or the best.
@@ -59,22 +54,19 @@ class CpuBitwise:
 
     def __init__(
         self,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         threads: int = 1,
         instruction_set: str | None = None,
     ) -> None:
+        scoring = problem.scoring
         reason = why_not(scoring)
         if reason is not None:
             raise DeviceError(f"kernel 'bitwise': {reason}")
-        self.queries = queries
-        self.targets = queries if targets is None else targets
-        self.scoring = scoring
-        self._one_set = targets is None
-        self._first = SharedSet(queries)
-        self._second = None if targets is None else SharedSet(targets)
+        self.queries, self.targets, self.scoring = problem.queries, problem.others, scoring
+        self._one_set = problem.is_one_set
+        self._first = SharedSet(problem.queries)
+        self._second = None if problem.targets is None else SharedSet(problem.targets)
         scores = linear_scores(scoring)
         self._costs = NativeLinear(
             scores.match, scores.mismatch, scores.gap, scores.factor, scores.low_bits

@@ -13,11 +13,13 @@ import ctypes
 import os
 from copy import copy
 from ctypes import c_int32, c_void_p
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.choices import TIES
 from pairalign.base.error_types import CapacityError, DeviceError, ScoringError, shown_name
@@ -39,7 +41,6 @@ from pairalign.engines.cpu.native_structs import (
 from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
 
@@ -119,17 +120,41 @@ class SharedSet:
         return some
 
 
+@dataclass(frozen=True)
+class Lanes:
+    """How pairs lie on the lanes of vectors; what is not chosen by itself is for tests.
+
+    Attributes
+    ----------
+    lane_bits : int
+        How many bits a lane has at least: 8, 16 or 32; 0 chooses. Where scores do not fit, lanes
+        are wider.
+    long_pairs : {"auto", "always", "never"}
+        Which pairs are aligned one by one on all lanes rather than each on one lane.
+    own_rows : {"auto", "always", "never"}
+        Which pairs share a vector with pairs of other rows: ``"auto"`` those that are few in their
+        row; ``"always"`` all, where 8 bits hold the costs.
+    floors : {"auto", "always", "never"}
+        Which pairs of local mode are aligned in 8 bits above floors: ``"auto"`` those whose scores
+        8 bits do not hold; ``"always"`` all, where their costs allow that.
+    """
+
+    lane_bits: int = 0
+    long_pairs: str = "auto"
+    own_rows: str = "auto"
+    floors: str = "auto"
+
+
+USUAL_LANES = Lanes()
+
+
 class CpuEngine:
     """Aligns windows on the cores of this machine.
 
     Parameters
     ----------
-    queries : SequenceSet
-        The set, or the first of two.
-    targets : SequenceSet or None
-        The second set; None for every pair of `queries`.
-    scoring : Scoring
-        Must have the alphabet of the sets.
+    problem : Problem
+        Its scoring has the alphabet of the sets.
     threads : int
         Number of threads.
     memory_bytes : int
@@ -137,26 +162,13 @@ class CpuEngine:
         with checkpoints; one that does not fit even so raises CapacityError.
     instruction_set : str or None
         One of `instruction_sets`; None takes ``PAIRALIGN_ISA`` from the environment, or the best.
-    long_pairs : str
-        Which pairs are aligned one by one on all lanes of a vector rather than each on one lane:
-        ``"auto"`` chooses what is faster. ``"always"`` and ``"never"`` are for tests: the
-        alignments are the same.
-    lane_bits : int
-        How many bits a lane has at least. 0 chooses; 8, 16 and 32 are for tests: the alignments are
-        the same. Where scores do not fit, lanes are wider.
     pruning : Pruning
         Which pairs of global mode are filled only where an optimal alignment can be. The
         alignments are the same.
-    own_rows : str
-        Which pairs share a vector with pairs of other rows: ``"auto"`` those that are few in their
-        row. ``"always"`` (all, where 8 bits hold the costs) and ``"never"`` are for tests: the
-        alignments are the same.
+    lanes : Lanes
+        How pairs lie on the lanes of vectors. The alignments are the same.
     first : SharedSet, optional
-        `queries` or some of them, for several engines; windows are of these.
-    floors : str
-        Which pairs of local mode are aligned in 8 bits above floors: ``"auto"`` those whose scores
-        8 bits do not hold. ``"always"`` (all, where their costs allow that) and ``"never"`` are for
-        tests: the alignments are the same.
+        The queries or some of them, for several engines; windows are of these.
 
     Raises
     ------
@@ -172,25 +184,19 @@ class CpuEngine:
 
     def __init__(
         self,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         threads: int = 1,
         memory_bytes: int = 1 << 30,
         instruction_set: str | None = None,
-        long_pairs: str = "auto",
-        lane_bits: int = 0,
         pruning: Pruning = NEVER,
-        own_rows: str = "auto",
-        floors: str = "auto",
+        lanes: Lanes = USUAL_LANES,
         first: SharedSet | None = None,
     ) -> None:
-        self.queries = queries
-        self.targets = queries if targets is None else targets
-        self.scoring = scoring
-        self._first = SharedSet(queries) if first is None else first
-        self._second = None if targets is None else SharedSet(targets)
+        self.queries, self.targets, self.scoring = problem.queries, problem.others, problem.scoring
+        self._first = SharedSet(problem.queries) if first is None else first
+        self._second = None if problem.targets is None else SharedSet(problem.targets)
+        scoring = problem.scoring
         name = instruction_set_of(instruction_set)
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
         self._handle = library.pairalign_open(
@@ -204,7 +210,7 @@ class CpuEngine:
             threads,
             memory_bytes,
             name.encode(),
-            USES.index(long_pairs),
+            USES.index(lanes.long_pairs),
         )
         if not self._handle:
             raise cannot_run(name)
@@ -213,9 +219,9 @@ class CpuEngine:
             costs = (c_int32 * len(numbers))(*numbers)
             ties = TIES.index(scoring.end_gaps.ties)
             library.pairalign_set_end_gaps(self._handle, costs, ties)
-        library.pairalign_set_lane_bits(self._handle, lane_bits)
-        library.pairalign_set_own_rows(self._handle, USES.index(own_rows))
-        library.pairalign_set_floors(self._handle, USES.index(floors))
+        library.pairalign_set_lane_bits(self._handle, lanes.lane_bits)
+        library.pairalign_set_own_rows(self._handle, USES.index(lanes.own_rows))
+        library.pairalign_set_floors(self._handle, USES.index(lanes.floors))
         pruning.apply(self._handle)
 
     def pruned(self) -> Pruned:

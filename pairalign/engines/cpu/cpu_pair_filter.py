@@ -14,12 +14,14 @@ from __future__ import annotations
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.byte_counts import count_bytes
 from pairalign.base.error_types import CapacityError
@@ -156,13 +158,20 @@ class PairsLeft:
         return cls(mask, looked_at, possible, sharing, left, least if says else None, **before)
 
 
+class Grams(IntEnum):
+    """Whether q-grams of pairs are looked at; the last, only where it saves time on cores."""
+
+    NONE = 0
+    ANY = 1
+    WHERE_FASTER = 2
+
+
 class PairFilter:
     """Drops pairs that cannot pass; may be asked from several threads.
 
     Parameters
     ----------
-    queries, targets : SequenceSet
-        `targets` is None for every pair of `queries`.
+    problem : Problem
     min_raw_score : int or None
         Raw score that is asked for besides.
     subsequences : bool
@@ -170,12 +179,10 @@ class PairFilter:
     seeds : bool or int
         Whether pairs are found by an index of seeds instead of q-grams, where that takes less time;
         or of how many residues the seeds are.
-    grams : bool
+    grams : Grams
         Whether q-grams are looked at.
-    on_cores : bool
-        Whether no GPU looks at pairs: then q-grams only where these save time beside subsequences.
     first : SharedSet, optional
-        `queries`, in any order for `open_representatives`.
+        The queries, in any order for `open_representatives`.
 
     Attributes
     ----------
@@ -193,22 +200,20 @@ class PairFilter:
 
     def __init__(
         self,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         thresholds: PairThresholds,
         min_raw_score: int | None,
         *,
         threads: int,
         subsequences: bool = False,
         seeds: bool | int = False,
-        grams: bool = True,
-        on_cores: bool = False,
+        grams: Grams = Grams.ANY,
         first: SharedSet | None = None,
     ) -> None:
-        self._sets = (queries, queries if targets is None else targets)
-        self._first = SharedSet(queries) if first is None else first
-        self._second = None if targets is None else SharedSet(targets)
+        scoring = problem.scoring
+        self._sets = problem.queries, problem.others
+        self._first = SharedSet(problem.queries) if first is None else first
+        self._second = None if problem.targets is None else SharedSet(problem.targets)
         scores = _column_scores(*self._sets, scoring)
         scores.has_minimum = min_raw_score is not None
         scores.minimum = min_raw_score or 0
@@ -221,13 +226,13 @@ class PairFilter:
         )
         kernel = instruction_set_of(None).encode() if subsequences else None
         if seeds:
-            self._open(*arguments, False, kernel, threads)
+            self._open(*arguments, Grams.NONE, kernel, threads)
             assert self._handle
             self.index = open_seed_index(self._handle, int(seeds) if seeds is not True else 0)
             if self.index is None:
                 self.close()
         if self.index is None:
-            self._open(*arguments, grams + (grams and on_cores), kernel, threads)
+            self._open(*arguments, grams, kernel, threads)
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
     def _open(self, *arguments: Any) -> None:

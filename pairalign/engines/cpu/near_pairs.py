@@ -23,6 +23,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import CapacityError, ScoringError
@@ -90,9 +91,7 @@ class NearPairs:
 
 
 def pairs_within_drop(
-    queries: SequenceSet,
-    targets: SequenceSet | None,
-    scoring: Scoring,
+    problem: Problem,
     most_drop: int,
     *,
     find: Finder | None = None,
@@ -105,10 +104,8 @@ def pairs_within_drop(
 
     Parameters
     ----------
-    targets : SequenceSet or None
-        None for every pair of `queries`.
-    scoring : Scoring
-        Of mode global; its `check_sets` has accepted the sets.
+    problem : Problem
+        Of mode global; `check_sets` of its scoring has accepted the sets.
     most_drop : int
         Raw: times `scoring.scale`.
     find : Finder, optional
@@ -133,9 +130,10 @@ def pairs_within_drop(
     CapacityError
         Out of memory.
     """
+    scoring = problem.scoring
     if scoring.mode != "global":
         raise ScoringError(f"drops are of mode global, not of mode {scoring.mode}")
-    sets = [_Codes(sequences) for sequences in (queries, targets) if sequences is not None]
+    sets = [_Codes(sequences) for sequences in problem.sets]
     used = np.flatnonzero(np.sum([codes.counts() for codes in sets], axis=0))
     matrix = scoring.matrix.astype(np.int64)
     worth = _worth(matrix, used, scoring.gap_extend)
@@ -152,8 +150,8 @@ def pairs_within_drop(
         _own_scores(codes, scoring, bound, threads) for codes, bound in zip(sets, most, strict=True)
     ]
     spares = [bound - weight for bound, weight in zip(most, weights, strict=True)]
-    problem = NearProblem(sets, costs, 2 * most_drop, weights, spares, thresholds)
-    near_pairs = _find(problem, find or find_on_cores(threads), progress, memory_bytes)
+    near = NearProblem(sets, costs, 2 * most_drop, weights, spares, thresholds)
+    near_pairs = _find(near, find or find_on_cores(threads), progress, memory_bytes)
     return NearPairs(near_pairs.rows, near_pairs.columns, np.maximum(near_pairs.values // 2, 0))
 
 
@@ -174,7 +172,9 @@ def pairs_within_edits(
 
     Parameters
     ----------
-    queries, targets, find, threads, progress, thresholds, memory_bytes
+    queries, targets
+        `targets` is None for every pair of `queries`.
+    find, threads, progress, thresholds, memory_bytes
         As for `pairs_within_drop`.
 
     Returns
@@ -223,7 +223,7 @@ def _own_scores(
     doubtful = (scores < most)[codes.order]
     if not doubtful.any():
         return scores
-    engine = CpuEngine(codes.sequences, codes.sequences, scoring, threads=threads)
+    engine = CpuEngine(Problem(codes.sequences, codes.sequences, scoring), threads=threads)
     try:
         for start in range(0, len(scores), _OWN_AT_ONCE):
             which = doubtful[start : start + _OWN_AT_ONCE]

@@ -288,11 +288,8 @@ class CudaEngine(DeviceEngine[CudaDevice]):
             self._other_strand = OtherStrand(
                 self._device.driver,
                 self._device.load_module,
-                residues=targets.codes,
-                starts=targets.starts,
-                lengths=targets.device_lengths,
-                host_starts=np.cumsum(padded) - padded,
-                host_lengths=targets.lengths,
+                targets,
+                np.cumsum(padded) - padded,
                 complement=complement,
                 padding=PADDING_CODE,
             )

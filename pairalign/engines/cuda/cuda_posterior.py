@@ -29,6 +29,7 @@ from pairalign.alignments.posteriors import (
 from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.posterior_plan import (
     COUNTERS,
     EXPAND,
@@ -39,9 +40,9 @@ from pairalign.engines.cuda.posterior_plan import (
     plan_pairs,
     strips_of,
 )
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.scoring.posterior_bounds import growth_bits
 from pairalign.scoring.posterior_models import PosteriorModel
-from pairalign.sequences.sets import SequenceSet
 
 EXPANDER = "expand_posteriors"
 
@@ -63,14 +64,8 @@ class CudaPosteriorEngine:
     Parameters
     ----------
     device : CudaDevice
-    threshold : float
-        Posteriors below are left out; from 2^-20 to 1.
-    threads : int
-        Of the host, for what a GPU does not do.
-    memory_bytes : int
-        What may be used of the device's memory, by as many calls as run at the same time.
-    calls : int
-        Calls of `compute` that may run at the same time.
+    request : PosteriorRequest
+        Its memory is the device's; its threads are for what a GPU does not do.
     pinned_bytes : int
         Results to keep in pinned memory at most; what is beyond takes longer to copy.
     arithmetic : str
@@ -96,27 +91,25 @@ class CudaPosteriorEngine:
 
     def __init__(
         self,
-        device: Any,
-        sequences: SequenceSet,
-        model: PosteriorModel,
+        device: CudaDevice,
+        request: PosteriorRequest,
         *,
-        threshold: float = 0.01,
-        threads: int = 1,
-        memory_bytes: int,
-        calls: int = 1,
         pinned_bytes: int = 1 << 30,
         arithmetic: str = "float32",
         least_cells: int = LEAST_CELLS,
     ) -> None:
+        sequences, model, threshold = request.sequences, request.model, request.threshold
         self._device = device
         self._threshold = threshold
         self._lengths = sequences.lengths.astype(np.int64)
-        self._limit = memory_bytes // calls
+        self._limit = request.memory_bytes // request.calls
         self._least_cells = least_cells
         self._narrowest = arithmetic
         self._is_cancelled = False
         self._host, self._widest = (
-            PosteriorEngine(sequences, model, threshold=threshold, threads=threads, arithmetic=name)
+            PosteriorEngine(
+                sequences, model, threshold=threshold, threads=request.threads, arithmetic=name
+            )
             for name in (arithmetic, ARITHMETICS[-1])
         )
         self._slots: list[Slot] = []

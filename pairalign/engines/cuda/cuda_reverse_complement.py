@@ -8,10 +8,13 @@ windows leave a multiprocessor free. See ``cuda/reverse_complement.cu``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from pairalign.engines.device.device_sets import DeviceSet
 
 SOURCE = "reverse_complement.cu"
 _THREADS = 256
@@ -29,10 +32,9 @@ class OtherStrand:
         ``pycuda.driver``. The CUDA context must be current whenever a method runs.
     load_module : callable
         See `pairalign.engines.cuda.cuda_family.DeviceContext`.
-    residues, starts, lengths : device pointers
-        uint8 residues; int64[n] first residue and int32[n] length of each sorted position.
-    host_starts, host_lengths : ndarray of int64 and int32, shape (n,)
-        The same on the host.
+    columns : DeviceSet
+    starts : ndarray of int64, shape (n,)
+        The first residue of each sorted position, as the device has it.
     complement : ndarray of uint8, shape (256,)
         Code of the complement of each code, in the codes of the set.
     padding : int
@@ -44,23 +46,19 @@ class OtherStrand:
 
     def __init__(
         self,
-        driver: Any,
+        driver: ModuleType,
         load_module: Callable[[str, Mapping[str, int | str]], Any],
+        columns: DeviceSet,
+        starts: npt.NDArray[np.int64],
         *,
-        residues: Any,
-        starts: Any,
-        lengths: Any,
-        host_starts: npt.NDArray[np.int64],
-        host_lengths: npt.NDArray[np.int32],
         complement: npt.NDArray[np.uint8],
         padding: int,
         most_at_once: int = _MOST_AT_ONCE,
     ) -> None:
         self._driver = driver
         self._function = load_module(SOURCE, {}).get_function("reverse_complement")
-        self._set = residues, starts, lengths
-        self._starts = host_starts
-        self._lengths = host_lengths
+        self._set = columns.codes, columns.starts, columns.device_lengths
+        self._starts, self._lengths = starts, columns.lengths
         self._padding = padding
         self._most_at_once = most_at_once
         self._stream = driver.Stream()

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.error_types import DeviceError, PairalignError
 from pairalign.engines import Engine, EngineRequest, OnDevice
@@ -25,7 +26,6 @@ from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.engines.kernels import AUTO
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.row_order import find_row_ranks
 from pairalign.sequences.sets import SequenceSet
 
@@ -51,11 +51,7 @@ class DeviceEngine(ABC, Generic[_Device]):
     Parameters
     ----------
     device : CudaDevice or OpenClDevice
-    queries : SequenceSet
-        The set, or the first of two.
-    targets : SequenceSet or None
-        The second set; None for every pair of `queries`.
-    scoring : Scoring
+    problem : Problem
         Must have the alphabet of the sets.
     memory_bytes : int or None
         Device memory to use at most; default: see `memory_budget`.
@@ -81,9 +77,7 @@ class DeviceEngine(ABC, Generic[_Device]):
     def __init__(
         self,
         device: _Device,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         memory_bytes: int | None = None,
         family: str | None = None,
@@ -94,13 +88,11 @@ class DeviceEngine(ABC, Generic[_Device]):
     ) -> None:
         self.name = device.name
         self.is_gpu = not device.is_cpu
-        self.queries = queries
-        self.targets = queries if targets is None else targets
-        self.scoring = scoring
+        self.queries, self.targets, self.scoring = problem.queries, problem.others, problem.scoring
         self._device = device
-        self._one_set = targets is None
+        self._one_set = problem.is_one_set
         self._cancelled = threading.Event()
-        self._host = host or HostFallback(queries, targets, scoring)
+        self._host = host or HostFallback(problem)
         self._shared = shared or Shared()
         self._is_open = False
         self._buffers: list[Any] = []
@@ -292,9 +284,8 @@ class DeviceEngine(ABC, Generic[_Device]):
         `pairalign.engines.cuda.cuda_engine.open_cuda_engines`.
         """
         problem = request.problem
-        sets = problem.queries, problem.targets, problem.scoring
         host = HostFallback(
-            *sets,
+            problem,
             threads=request.threads,
             memory_bytes=request.memory_bytes,
             replaces_kernels=falls_back,
@@ -310,7 +301,7 @@ class DeviceEngine(ABC, Generic[_Device]):
                 for _ in range(share):
                     yield cls(
                         device,
-                        *sets,
+                        problem,
                         memory_bytes=limit // share,
                         family=request.kernel,
                         detail=request.detail,

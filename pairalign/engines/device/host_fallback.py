@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import KernelBuildError, shown_name
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -25,7 +24,7 @@ class HostFallback:
 
     Parameters
     ----------
-    queries, targets, scoring, threads, memory_bytes
+    problem, threads, memory_bytes
         See `pairalign.engines.cpu.cpu_engine.CpuEngine`.
     replaces_kernels : bool
         It may align what needs kernels that cannot be had.
@@ -33,17 +32,13 @@ class HostFallback:
 
     def __init__(
         self,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         threads: int = 1,
         memory_bytes: int = 1 << 30,
         replaces_kernels: bool = False,
     ) -> None:
-        self._queries = queries
-        self._targets = targets
-        self._scoring = scoring
+        self._problem = problem
         self._threads = threads
         self._memory_bytes = memory_bytes
         self._replaces_kernels = replaces_kernels
@@ -71,9 +66,7 @@ class HostFallback:
                 if not self._has_warned:
                     self._log(window, device, pair_mask, long)
                 self._engine = CpuEngine(
-                    self._queries,
-                    self._targets,
-                    self._scoring,
+                    self._problem,
                     threads=self._threads,
                     memory_bytes=self._memory_bytes,
                     pruning=Pruning("auto"),
@@ -108,9 +101,9 @@ class HostFallback:
     ) -> None:
         rows, columns = window.positions()
         pair = 0 if pair_mask is None else int(np.argmax(pair_mask))
-        targets = self._queries if self._targets is None else self._targets
+        queries, targets = self._problem.queries, self._problem.others
         names = (
-            shown_name(self._queries.names[int(self._queries.order[rows[pair]])]),
+            shown_name(queries.names[int(queries.order[rows[pair]])]),
             shown_name(targets.names[int(targets.order[columns[pair]])]),
         )
         if long:

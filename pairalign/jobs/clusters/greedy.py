@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine, SharedSet
-from pairalign.engines.cpu.cpu_pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter
 from pairalign.engines.cpu.representative_index import Candidates, Representatives
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
 from pairalign.engines.kernels import AUTO
@@ -93,13 +94,11 @@ class GreedyClustering:
         if self.order is not None:
             self._places = self.order
         pair_filter = PairFilter(
-            self.sequences,
-            None,
-            self.scoring,
+            Problem(self.sequences, None, self.scoring),
             self.thresholds,
             None,
             threads=self.resources.used_threads,
-            grams=False,
+            grams=Grams.NONE,
             first=self._shared.chosen(self._places),
         )
         index = pair_filter.open_representatives(residues)
@@ -204,9 +203,7 @@ class GreedyClustering:
             ends = inverse.astype(np.int32).reshape(2, -1)
             window = Window(0, 0, len(places), 0, len(places), True)
             engine = CpuEngine(
-                self.sequences,
-                None,
-                self.scoring,
+                Problem(self.sequences, None, self.scoring),
                 threads=self.resources.used_threads,
                 memory_bytes=self._memory_bytes,
                 first=self._shared.chosen(places),

@@ -71,7 +71,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             distances = TcrDistances(sequences, targets, resources.used_threads)
             pairs = distances.within(request.limit, advance, resources.memory_bytes)
         elif measure == "drop":
-            pairs = pairs_within_drop(sequences, targets, problem.scoring, request.limit, **how)
+            pairs = pairs_within_drop(problem, request.limit, **how)
         else:
             pairs = pairs_within_edits(sequences, targets, request.limit, **how)
     return SparseDistances(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.jobs.msa.family_tree import distances_to
 from pairalign.jobs.msa.grouping import Indices
@@ -76,13 +77,13 @@ def join_new(
     if len(added):
         lengths = both.lengths.astype(np.int64)
         cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
-        engine = open_posterior_engine(
-            resources.device,
+        request = PosteriorRequest(
             both,
             threads=resources.used_threads,
             memory_bytes=bytes_of(resources),
             cells=cells,
         )
+        engine = open_posterior_engine(resources.device, request)
         with closing(engine), show_progress(cells, resources.progress, doing="aligning") as meter:
             for start in range(0, len(added), _AT_ONCE):
                 batch, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]

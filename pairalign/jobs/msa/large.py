@@ -26,6 +26,7 @@ from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph, Side, join_columns, join_profiles
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
+from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
@@ -223,12 +224,14 @@ class Aligner:
         self.cells += self.join_cells * len(grouping.joins)
         self._engine = open_posterior_engine(
             resources.device,
-            sequences,
-            threads=threads // self.threads,
-            memory_bytes=self._memory_bytes,
-            cells=self.cells,
-            calls=self.threads,
-            match_states=match_states,
+            PosteriorRequest(
+                sequences,
+                threads=threads // self.threads,
+                memory_bytes=self._memory_bytes,
+                cells=self.cells,
+                calls=self.threads,
+                match_states=match_states,
+            ),
         )
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters
@@ -223,9 +224,7 @@ class OverlapProcedure:
             try:
                 opened = open_filters(
                     name,
-                    job.queries,
-                    None,
-                    linear,
+                    Problem(job.queries, None, linear),
                     threads=job.threads,
                     memory_bytes=job.memory_bytes,
                 )

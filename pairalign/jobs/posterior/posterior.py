@@ -23,7 +23,7 @@ from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
-from pairalign.engines.posterior_computer import PosteriorComputer
+from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
 from pairalign.engines.posterior_engines import (
     BATCHES,
     CALLS,
@@ -180,8 +180,7 @@ class PosteriorJob:
                 yield piece
 
     def _open(self) -> PosteriorComputer:
-        return open_posterior_engine(
-            self._resources.device,
+        request = PosteriorRequest(
             self.sequences,
             threshold=self.threshold,
             threads=self._threads,
@@ -191,6 +190,7 @@ class PosteriorJob:
             match_states=self._match_states,
             part_threads=self._resources.used_threads,
         )
+        return open_posterior_engine(self._resources.device, request)
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
         """Return how many pieces to compute at a time, while those before are used."""

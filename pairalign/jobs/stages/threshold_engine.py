@@ -20,7 +20,7 @@ from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
 from pairalign.jobs.stages.filter_choice import WORTH_CHOOSING, AnyFilter, is_worth_looking
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
@@ -274,20 +274,17 @@ def open_filter(engines: Sequence[Engine], requirement: Requirement) -> AnyFilte
     on_devices = all(engine.on_device is not None for engine in engines)
     make = partial(
         PairFilter,
-        scoring=problem.scoring,
         thresholds=requirement.thresholds,
         min_raw_score=requirement.min_raw_score,
         threads=requirement.threads,
         subsequences=not on_gpu or (on_devices and not both_strands),
-        on_cores=not on_gpu,
+        grams=Grams.ANY if on_gpu else Grams.WHERE_FASTER,
     )
     if not both_strands:
         seeds = requirement.are_all and not on_gpu and requirement.may_have_seeds
-        return make(problem.queries, problem.targets, seeds=seeds)
-    reversed_targets = reverse_complement_set(problem.others)
-    return BothStrandsFilter(
-        make(problem.queries, problem.targets), make(problem.queries, reversed_targets)
-    )
+        return make(problem, seeds=seeds)
+    reverse = replace(problem, targets=reverse_complement_set(problem.others))
+    return BothStrandsFilter(make(problem), make(reverse))
 
 
 def _wrap(
@@ -330,8 +327,9 @@ def skip_where_it_pays(
     if not all(engine.on_device for engine in engines) or requirement.cells < WORTH_FILTERING:
         return engines, None, None
     pair_filter = PairFilter(
-        *(problem.queries, problem.targets, problem.scoring),
-        *(requirement.thresholds, requirement.min_raw_score),
+        problem,
+        requirement.thresholds,
+        requirement.min_raw_score,
         threads=requirement.threads,
     )
     if not pair_filter.gram:

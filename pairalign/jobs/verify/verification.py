@@ -146,9 +146,7 @@ def plan_verification(
     problem = mask_problem(problem, request.masking.of_scores)
     return VerifyJob(
         request.alignments,
-        problem.queries,
-        problem.targets,
-        problem.scoring,
+        problem,
         format=request.read_as,
         columns=tuple(request.columns.replace(",", " ").split()),
         mode=problem.scoring.mode if has_mode else None,

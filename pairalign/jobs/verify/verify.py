@@ -23,6 +23,7 @@ from pairalign.alignments.alignment_records import (
     SetNames,
     describe_fault,
 )
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
@@ -167,10 +168,9 @@ class VerifyJob:
     ----------
     path : str
         The alignment file; ``"-"`` is standard input.
-    queries, targets : SequenceSet
-        Without `targets`, both names of a record are among the queries.
-    scoring : Scoring
-        Its mode is used only where `mode` says so.
+    problem : Problem
+        Of one set, both names of a record are among the queries. The mode of its scoring is used
+        only where `mode` says so.
     format : str, optional
         Default: by the end of the file's name.
     columns : tuple of str
@@ -179,7 +179,7 @@ class VerifyJob:
         Which spans are legal, and what optimal means. Default: what the file says; else any spans
         are legal, and gaps at the ends cost.
     scores : bool
-        The file's scores are those of `scoring`; one that is not is a fault.
+        The file's scores are those of the scoring; one that is not is a fault.
     optimal : bool
         Align all pairs of legal records and compare the scores.
     resources : Resources, optional
@@ -210,9 +210,7 @@ class VerifyJob:
     def __init__(
         self,
         path: str,
-        queries: SequenceSet,
-        targets: SequenceSet | None,
-        scoring: Scoring,
+        problem: Problem,
         *,
         format: str | None = None,
         columns: tuple[str, ...] = (),
@@ -221,14 +219,14 @@ class VerifyJob:
         optimal: bool = False,
         resources: Resources | None = None,
     ) -> None:
-        self.queries = queries
-        self.targets = queries if targets is None else targets
-        self.scoring, self.mode = scoring, mode
+        queries, targets = problem.queries, problem.targets
+        self.queries, self.targets = queries, problem.others
+        self.scoring, self.mode = problem.scoring, mode
         self.totals = Totals()
         self._scores, self._optimal = scores, optimal
         self._resources = Resources(threads=1) if resources is None else resources
         self.threads = self._resources.used_threads
-        scoring.check_sets(queries, targets)
+        problem.scoring.check_sets(queries, targets)
         first = SetNames(queries)
         names = first, first if targets is None else SetNames(targets)
         self.reader: RecordReader = open_reader(path, format, names, columns)

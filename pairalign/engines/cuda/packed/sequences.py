@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,15 +92,12 @@ class ColumnResidues:
             complement[: len(codes)] = np.searchsorted(
                 codes, complement_of(context.scoring.alphabet)[codes]
             )
-            lengths = context.targets.lengths
+            targets, dense = context.targets, self._columns
             self._other_strand = OtherStrand(
                 context.driver,
                 context.load_module,
-                residues=self._columns.residues,
-                starts=self._columns.starts,
-                lengths=context.targets.device_lengths,
-                host_starts=dense_starts(lengths),
-                host_lengths=lengths,
+                replace(targets, codes=dense.residues, starts=dense.starts),
+                dense_starts(targets.lengths),
                 complement=complement,
                 padding=len(codes),
             )
