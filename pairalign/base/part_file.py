@@ -12,6 +12,7 @@ import fcntl
 import os
 import stat
 
+from pairalign.base.dry_run import begin
 from pairalign.base.run_files import (
     hidden_start_of,
     is_hidden_name,
@@ -52,6 +53,7 @@ class PartFile:
     """
 
     def __init__(self, final: str, mode: int | None) -> None:
+        begin()
         self.final = final
         folder = os.path.dirname(final)
         _remove_dead(folder, hidden_start_of(final))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pairalign.alignments.alignments import Alignments
 from pairalign.base.console import say
 from pairalign.base.declaration import decided_by
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
@@ -24,7 +27,7 @@ from pairalign.jobs.run.destination import Destination, open_destination
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_of_files
-from pairalign.jobs.run.table import Table, content_of, table_of
+from pairalign.jobs.run.table import Table, confidence_of, content_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_statistics
 
@@ -35,33 +38,38 @@ if TYPE_CHECKING:
 
 def run_align(request: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
-    if request.dry_run:
-        silent = replace(request.resources, progress=False)
-        writing = replace(request.writing, output=request.writing.output or "-")
-        request = replace(request, writing=writing, resources=silent)
     request = with_output(request, FORMATS)
     table = table_of(request)  # wrong usage is said before anything is read
     check_files(request)
     check_scoring(request)
-    report = None
-    if not request.dry_run:
-        check_workers(request)
-        report = report_of(request, request.input, request.input2)
-        request = with_format(request, table.writer_type.name)
+    check_workers(request)
+    report = report_of(request, request.input, request.input2)
+    request = with_format(request, table.writer_type.name)
     reading = replace(request.reading, qualities=table.writer_type.shows_qualities)
     problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
     plan = plan_of_files(problem, request, table.run_request(request, request.resources))
     say_plan(plan, quiet=request.messages.quiet)
-    lines = _foretell(plan, table) if request.dry_run else _carry_out(request, plan, table, report)
-    say_summary(request, lines)
+    begin(_work_of(plan, table))
+    say_summary(request, _carry_out(request, plan, table, report))
 
 
-def _foretell(plan: AlignmentPlan, table: Table) -> Lines:
-    """Return what a run would take."""
-    from pairalign.cli.dry_run_lines import lines_of
-    from pairalign.jobs.run.dry_run import foretell
+def _work_of(plan: AlignmentPlan, table: Table) -> object:
+    """Return what a dry run foretells."""
+    if not is_dry_run():
+        return None
+    from pairalign.jobs.run.dry_run import POSTERIOR_CELLS, work_of
 
-    return lines_of(foretell(plan, table))
+    device = plan.run.resources.device
+
+    def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
+        content = content_of(table, plan, job, device)
+        with open_writer(path, table.writer_type.name, content, threads=job.threads) as writer:
+            for alignments in results:
+                writer.write(alignments)
+
+    confidence = confidence_of(table, plan.request, device, plan.job)
+    has_posteriors = plan.request.is_by_accuracy or confidence is not None
+    return work_of(plan.job, write, POSTERIOR_CELLS if has_posteriors else 1)
 
 
 def _carry_out(

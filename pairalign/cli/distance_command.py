@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES
 from pairalign.base.console import log, name_output
 from pairalign.base.declaration import changed, check
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.distance_steps import (
@@ -35,8 +37,9 @@ from pairalign.jobs.distances.group_membership import find_groups, reading_of_gr
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.near import find_near
-from pairalign.jobs.distances.proteome_distances import measure_groups
+from pairalign.jobs.distances.proteome_distances import groups_work, measure_groups
 from pairalign.jobs.distances.receptor_sets import read_receptor_files
+from pairalign.jobs.run.dry_run import Sample, work_with
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.requests.distance_request import DistanceOptions
@@ -134,7 +137,8 @@ def _measure_files(
     if request.circular:
         distances: AnyDistances = _measure_circles(request, problem, summary)
     else:
-        distances = measure_all(request, problem, tree_bytes, summary)
+        write = partial(_write_sample, request)
+        distances = measure_all(request, problem, tree_bytes, summary, write)
     if page is not None:
         assert isinstance(distances, DistanceMatrix)
         write_report(page, request, distances, problem, summary)
@@ -150,9 +154,14 @@ def _measure_circles(
     started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
     warn_of_ambiguous(measure, problem)
-    matrix, best = measure_circular(
-        problem, measure, both_strands=both, resources=request.resources
-    )
+    how: dict[str, Any] = {"both_strands": both, "resources": request.resources}
+
+    def do(some: Problem, path: str) -> Sample:
+        _write_sample(request, measure_circular(some, measure, **how)[0], path)
+        return Sample()
+
+    begin(work_with(problem, do))
+    matrix, best = measure_circular(problem, measure, **how)
     pairs = len(matrix.condensed)
     summary.add_problem(problem)
     text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
@@ -188,6 +197,13 @@ def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
 def _measure_near(request: DistanceOptions, summary: DistanceSummary) -> Distances:
     """Find the pairs within a limit."""
     problem = _read(request)
+
+    def do(some: Problem, path: str) -> Sample:
+        distances = find_near(request, some, request.resources)
+        _write_sample(request, distances, path)
+        return Sample(passed=len(distances))
+
+    begin(work_with(problem, do))
     started = time.perf_counter()
     distances = find_near(request, problem, request.resources)
     seconds = time.perf_counter() - started
@@ -214,6 +230,7 @@ def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> Group
     if request.plot is not None:
         check_count(len(groups.names), sequences.source)
     problem, started = problem_of(request, sequences), time.perf_counter()
+    begin(groups_work(request, problem, groups, request.resources))
     distances, aligned = measure_groups(request, problem, groups, request.resources)
     seconds = time.perf_counter() - started
     summary.devices = aligned.devices
@@ -252,6 +269,12 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
         picture = drawing().draw_distances(distances, _picture_format(request.plot))
         with open_output(request.plot) as output:
             output.write(picture)
+
+
+def _write_sample(request: DistanceOptions, distances: Distances, path: str) -> None:
+    """Write distances of some sequences as a dry run foretells those of all."""
+    if request.writing.output != request.plot:
+        _write(changed(request, output=path, plot=None), distances)
 
 
 def _write_distances(request: DistanceOptions, distances: Distances) -> None:

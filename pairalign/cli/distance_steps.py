@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import DistanceError
 from pairalign.cli.distances_in_parts import (
     Forget,
@@ -19,7 +20,7 @@ from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.part_output import replace_leftovers
 from pairalign.formats.pieces import read_manifests
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.distances.distance import measure_run, plan_distances
+from pairalign.jobs.distances.distance import distance_work, measure_run, plan_distances
 from pairalign.jobs.distances.measures import Measure, ambiguous_message, find_measure
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions
@@ -82,7 +83,11 @@ def merged(folder: str) -> DistanceMatrix:
 
 
 def measure_all(
-    options: Options, problem: Problem, tree_bytes: int, summary: DistanceSummary
+    options: Options,
+    problem: Problem,
+    tree_bytes: int,
+    summary: DistanceSummary,
+    write: Callable[[AnyDistances, str], None] | None = None,
 ) -> AnyDistances:
     """Compute the distances of all pairs, and report on it.
 
@@ -90,11 +95,14 @@ def measure_all(
     ----------
     tree_bytes : int
         What a tree of the distances takes for each pair besides.
+    write : callable, optional
+        Writes distances into a file, where these are the result.
     """
     request = options.distances
     measure = find_measure(request.measure)
     warn_of_ambiguous(measure, problem)
     job = done = plan_distances(request, problem, run_request(options), tree_bytes)
+    begin(job if write is None else distance_work(request, job, write))
     started = time.perf_counter()
     distances: AnyDistances
     if options.writing.dask is not None:

@@ -171,7 +171,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
                 _start_log(request, said)
                 check(request)
                 start_early(request)
-                options.run(request)
+                _carry_out(options.run, request)
             _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -182,6 +182,16 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
                 raise
             return code
     return DONE
+
+
+def _carry_out(run: Callable[[Any], None], request: CommandOptions) -> None:
+    """Carry out a command; with ``--dry-run`` say what it takes."""
+    if not values_of(request).get("dry_run"):
+        run(request)
+        return
+    from pairalign.cli.dry_run_command import foretell_run
+
+    foretell_run(run, request)
 
 
 def with_progress(request: CommandOptions) -> CommandOptions:

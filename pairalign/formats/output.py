@@ -22,6 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO, TypeVar
 
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
 from pairalign.base.texts import csv_of
@@ -200,7 +201,7 @@ def check_writable(path: Path) -> None:
             _standard_output()
             return
         place = find_place(os.fspath(path))
-        if place is not None:
+        if place is not None and not is_dry_run():
             probe = PartFile(*place)
             try:
                 os.close(probe.descriptor)
@@ -246,6 +247,7 @@ class FileOutput(Output):
             raise
 
     def _open(self) -> IO[bytes]:
+        begin()
         if self.path == "-":
             return _standard_output()
         path = os.fspath(self.path)

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from pairalign.base.checksum import add_to_checksum
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import (
@@ -76,6 +77,7 @@ class PartOutput(Output):
     def __init__(
         self, part: Part, manifest: Manifest, *, resume: bool, owns_folder: bool = False
     ) -> None:
+        begin()
         self.part, self.manifest = part, manifest
         self._keeps, self._owns_folder = resume, owns_folder
         self._is_begun = False
@@ -361,7 +363,7 @@ def replace_leftovers(output: str) -> None:
         That run still goes on.
     """
     part = Part(parts_folder_of(output), 1, 1)
-    if os.path.islink(part.folder) or not is_regular(part.begun):
+    if is_dry_run() or os.path.islink(part.folder) or not is_regular(part.begun):
         return
     with open(part.begun, "rb") as file:
         if not is_manifest(file.fileno()):

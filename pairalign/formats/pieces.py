@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
+from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import OutputError, PartsError, error_by_cause
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import (
@@ -480,6 +481,8 @@ def find_complete(part: Part, run: dict[str, Any], format: str) -> Manifest | No
 
 def prepare_folder(folder: str) -> None:
     """Make a folder where there is none yet; OutputError if that cannot be."""
+    if is_dry_run():
+        return
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:

@@ -38,7 +38,6 @@ from pairalign.base.declaration import (
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
-    RESOURCES,
     RESULTS,
     CommandOptions,
     CostsArguments,
@@ -429,7 +428,7 @@ class AlignOptions(
             *(StrandOptions, KindOfAlignment, ThresholdsOptions, StatisticsOptions, MaskOptions),
             *(SuboptimalOptions, HitsOptions, PairsOptions, ReportOptions),
         )
-    } | {DryRunOptions: RESOURCES}
+    }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,

@@ -45,6 +45,7 @@ from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     INPUT,
     CommandOptions,
+    DryRunOptions,
     OutputOptions,
     OutputRules,
     ProblemOptions,
@@ -474,6 +475,7 @@ class DistanceOptions(
     PlotOptions,
     ReportOptions,
     ProblemOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign distance`` is asked."""

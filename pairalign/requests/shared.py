@@ -435,11 +435,15 @@ class DryRunOptions(CommandOptions):
 
     dry_run: bool = flag(
         "write nothing: say how many pairs, cells and bytes a run has, and how long it takes here",
+        group=RESOURCES,
         is_how=True,
         surface="command",
         needs=Rule(
-            lambda request: request.messages.quiet or request.messages.multiqc is not None,
-            "{dry_run} writes nothing and says what a run takes: leave {quiet} and {multiqc} out",
+            lambda request: (
+                request.messages.quiet or request.messages.log or request.messages.multiqc
+            ),
+            "{dry_run} writes nothing and says what a run takes: leave {quiet}, {log} and "
+            "{multiqc} out",
         ),
     )
 

@@ -29,6 +29,7 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     INPUT,
     CommandOptions,
+    DryRunOptions,
     OutputOptions,
     OutputRules,
     ProblemOptions,
@@ -108,6 +109,7 @@ class TreeOptions(
     TreeTable,
     ReportOptions,
     ProblemOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign tree`` is asked.
@@ -155,7 +157,7 @@ class TreeOptions(
             )
             for name, default in (
                 *((one.name, one.default) for one in _OF_SEQUENCES if one.name != "names"),
-                *(("measure", None), ("dask", None), ("resume", False)),
+                *(("measure", None), ("dask", None), ("resume", False), ("dry_run", False)),
             )
         ),
         *report_rules("resume", "dask"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pairalign.base.declaration import make, stored
 from pairalign.cli.main import main
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.align_request import AlignOptions
 
 
@@ -21,6 +23,99 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(120):
             residues = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 30 + rng.integers(60))
             file.write(f">p{number}\n{''.join(residues)}\n")
+
+
+DNA = "reads.fa"
+FORETOLD = {
+    "align": ["align", "in.fa", "-o", "out.paf"],
+    "best hits": ["align", "in.fa", "-o", "out.paf", "--max-hits", "2", "--mode", "local"],
+    "hits": ["align", "in.fa", "some.fa", "-o", "out.paf", "--max-hits", "2"],
+    "distance": ["distance", "in.fa", "-o", "out.phy"],
+    "two sets": ["distance", "in.fa", "some.fa", "-o", "out.tsv"],
+    "identities": ["distance", "in.fa", "-o", "out.npy", "--similarity"],
+    "near": ["distance", "in.fa", "-o", "out.tsv", "--max-edits", "60"],
+    "groups": ["distance", "in.fa", "some.fa", "-o", "out.tsv", "--group-by", "file"],
+    "circles": ["distance", "few.fa", "-o", "out.tsv", "--circular"],
+    "tree": ["tree", "in.fa", "-o", "out.nwk"],
+    "resumed": ["tree", "in.fa", "-o", "out.nwk", "--resume"],
+    "overlap": ["overlap", DNA, "-o", "out.paf"],
+    "candidates": ["overlap", DNA, "-o", "out.paf", "--candidates", "pairs.tsv"],
+    "unitigs": ["overlap", DNA, "-o", "out.gfa", "--unitigs"],
+    "greedy": ["cluster", "in.fa", "-o", "out.tsv", "--min-identity", "0.3"],
+    "single": ["cluster", "in.fa", "-o", "out.tsv", "--min-identity", "0.3", "--linkage", "single"],
+    "average": ["cluster", "in.fa", "-o", "o.tsv", "--min-identity", "0.3", "--linkage", "average"],
+    "edges": ["cluster", "in.fa", "-o", "out.abc", "--min-identity", "0.3", "--linkage", "single"],
+    "split": ["split", "in.fa", "-o", "out.csv", "--min-identity", "0.3", "--removed", "gone.csv"],
+    "homologs": ["split", "in.fa", "-o", "out.csv", "--folds-dir", "folds"],
+    "audit": ["audit", "folds.csv", "in.fa", "-o", "out.csv", "--min-identity", "0.3"],
+    "sets": ["audit", "in.fa", "some.fa", "-o", "out.csv", "--min-identity", "0.3"],
+    "msa": ["msa", "in.fa", "-o", "out.afa"],
+    "families": ["msa", "in.fa", "some.fa", "-o", "families/"],
+    "posterior": ["posterior", "few.fa", "-o", "out.tsv", "--resume"],
+}
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Pairs and cells of jobs that were opened."""
+    opened: list[tuple[int, int]] = []
+    plain = AlignmentJob._open_engines
+
+    def count(job: AlignmentJob) -> Any:
+        engines = plain(job)
+        opened.append((job.pairs, job.cells))
+        return engines
+
+    monkeypatch.setattr(AlignmentJob, "_open_engines", count)
+    return opened
+
+
+@pytest.fixture
+def inputs() -> None:
+    add_copies(4)
+    text = Path("in.fa").read_text()
+    Path("some.fa").write_text(text[: text.index(">p20\n")].replace(">", ">other-"))
+    Path("few.fa").write_text(text[: text.index(">p9\n")])
+    names = [line[1:] for line in text.split("\n")[::2] if line]
+    Path("folds.csv").write_text(
+        "name,fold\n" + "".join(f"{name},{k % 3}\n" for k, name in enumerate(names))
+    )
+    rng = np.random.default_rng(2)
+    genome = "".join(rng.choice(list("ACGT"), 3000))
+    places = range(0, 2500, 100)
+    reads = "".join(f">r{at}\n{genome[at : at + 500]}\n" for at in places)
+    Path(DNA).write_text(reads)
+    Path("pairs.tsv").write_text("".join(f"r{at}\tr{at + 100}\n" for at in places[:-1]))
+
+
+@pytest.mark.parametrize("command", FORETOLD)
+def test_what_is_foretold_is_what_is_done(
+    command: str, inputs: None, counted: list[tuple[int, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*FORETOLD[command], "--summary", "json"]
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    capsys.readouterr()
+    assert main([*line, "--dry-run"]) == 0
+    facts = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+    counted.clear()
+    assert main(line) in ((0, 1) if line[0] == "audit" else (0,))
+    said = json.loads(
+        [line for line in capsys.readouterr().err.splitlines() if line[:1] == "{"][-1]
+    )
+    if "pairs" in said:
+        assert facts["pairs"] == said["pairs"]
+    elif command == "families":
+        trees = [job for job in counted if job[0] in (120 * 119 // 2, 20 * 19 // 2)]
+        assert [facts["pairs"], facts["cells"]] == [
+            sum(counts) for counts in zip(*trees, strict=True)
+        ]
+    else:
+        assert (facts["pairs"], facts["cells"]) == counted[0]
+    if "cells" in said:
+        assert facts["cells"] == said["cells"]
+    if "bytes" in facts:
+        assert facts["bytes"] == pytest.approx(Path(line[line.index("-o") + 1]).stat().st_size, 0.1)
 
 
 def add_copies(count: int) -> None:

@@ -125,7 +125,18 @@ def declared(command: str) -> list[Option]:
     return [one for one in every if not one.required and one.name not in _SAID and _is_ours(one)]
 
 
-_SAID = ("threads", "device", "memory", "kernel", "quiet", "verbose", "progress", "log", "given")
+_SAID = (
+    "dry_run",
+    "threads",
+    "device",
+    "memory",
+    "kernel",
+    "quiet",
+    "verbose",
+    "progress",
+    "log",
+    "given",
+)
 
 
 def _is_ours(one: Option) -> bool:

@@ -19,6 +19,7 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SCORING,
     CommandOptions,
+    DryRunOptions,
     HitsArguments,
     HitsOptions,
     OutputOptions,
@@ -208,6 +209,7 @@ class ClusterOptions(
     ClusterRequest,
     SizesOptions,
     ProblemOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign cluster`` is asked."""

@@ -15,10 +15,12 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.dry_run import work_of
 from pairalign.jobs.run.memory import PAIR_BYTES, distance_bytes
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList, pairs_within
@@ -83,6 +85,10 @@ class ClusterWork:
     def find_leaders(self) -> tuple[Int32s, Alignments | None]:
         """Return the first sequence of each one's cluster, and the edges if they are wanted."""
         count = len(self.sequences)
+        if is_dry_run() and count > 1:
+            new = None if self.known is None else _new_pairs(self.known < 0)
+            work = work_of(self._plan(self.thresholds, self.resources, pairs=new))
+            begin(replace(work, at_most=self.linkage == "greedy"))
         kept: list[Alignments] | None = [] if self.keep_edges else None
         if count == 1:
             leaders = np.zeros(1, np.int32)
@@ -244,8 +250,21 @@ class ClusterWork:
         held_bytes: int = 0,
     ) -> Iterator[Alignments]:
         """Align; yield what attains some thresholds, as far as there is a demand."""
+        job = self._plan(thresholds, resources, demand, pairs, held_bytes)
+        with job.open() as results:
+            self.steps, self.devices = job.steps, job.devices
+            yield from results
+
+    def _plan(
+        self,
+        thresholds: PairThresholds,
+        resources: Resources,
+        demand: Demand | None = None,
+        pairs: PairList | None = None,
+        held_bytes: int = 0,
+    ) -> AlignmentJob:
         least = None if self.evalues is None else self.evalues.min_raw_score
-        job = AlignmentJob(
+        return AlignmentJob(
             self.sequences,
             None,
             self.scoring,
@@ -259,9 +278,6 @@ class ClusterWork:
             resources=resources,
             held_bytes=held_bytes,
         )
-        with job.open() as results:
-            self.steps, self.devices = job.steps, job.devices
-            yield from results
 
     def find_medoids(self, labels: npt.NDArray[np.int64], first: Int32s) -> Int32s:
         """Return the sequence of each cluster with the highest mean identity with the others."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.formats.part_output import whole_part
@@ -129,6 +130,7 @@ def make_parts(
     str
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
+    begin(job)
     writing = request.writing
     assert writing.dask is not None
     folder = parts_folder_of(writing.output)

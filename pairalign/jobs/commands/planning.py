@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log, name_output
 from pairalign.base.declaration import changed
+from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
@@ -54,7 +55,7 @@ def with_output(
     """
     output: str | None = request.writing.output
     if output is None:
-        if sys.stdout is None or sys.stdout.isatty():
+        if not is_dry_run() and (sys.stdout is None or sys.stdout.isatty()):
             raise FormatError(
                 "nowhere to write to: give -o OUT, or lead standard output to a file (-o - for "
                 "the terminal)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, overload
@@ -40,6 +40,7 @@ from pairalign.jobs.distances.receptor_sets import (
     read_receptor_problem,
 )
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.dry_run import Sample, Work, work_with
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
@@ -109,6 +110,22 @@ def plan_distances(
         held_bytes = distance_bytes(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
         run = replace(run, held_bytes=held_bytes)
     return plan_alignment(request.align_request, problem, run).job
+
+
+def distance_work(
+    request: DistanceRequest,
+    job: AlignmentJob,
+    write: Callable[[DistanceMatrix | RectangularDistances, str], None],
+) -> Work:
+    """Return what a dry run says of distances; `write` writes some into a file."""
+
+    def do(problem: Problem, path: str) -> Sample:
+        run = RunRequest(resources=job.resources)
+        some = plan_distances(replace(request, extend=None), problem, run)
+        write(measure_run(some, find_measure(request.measure)), path)
+        return Sample(devices=some.devices)
+
+    return work_with(job.problem, do, job.pairs, job.cells)
 
 
 def check_known(

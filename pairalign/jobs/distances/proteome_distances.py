@@ -18,7 +18,7 @@ Konstantinidis KT, Tiedje JM. Towards a genome-based taxonomy for prokaryotes. J
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
+from pairalign.jobs.run.dry_run import Work, work_of
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
@@ -109,6 +110,21 @@ def measure_groups(
     names = list(groups.names)
     group_distances = GroupDistances(names, distances, measure.name, sizes=sizes, columns=columns)
     return group_distances, aligned
+
+
+def groups_work(
+    request: DistanceRequest, problem: Problem, groups: Groups, resources: Resources
+) -> Work:
+    """Return what a dry run says of distances of groups: of pairs of different ones."""
+    counts = []
+    for sizes in (np.ones(len(problem.queries)), problem.queries.lengths):
+        of_groups = np.bincount(groups.labels, sizes).astype(np.int64)
+        counts.append((int(of_groups.sum()) ** 2 - int((of_groups**2).sum())) // 2)
+    detail = Detail.CIGAR if request.measure in GENOME_MEASURES else Detail.SCORE
+    run = RunRequest(detail=detail, resources=resources)
+    job = plan_alignment(request_of(request, problem), problem, run).job
+    strands = job.procedure.fills(job)
+    return replace(work_of(job), pairs=counts[0], cells=strands * counts[1])
 
 
 def _check_memory(count: int, groups: int, resources: Resources) -> None:

@@ -12,7 +12,7 @@ pieces, which are the longest, have a tree like that of a family.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isqrt
 
@@ -23,6 +23,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES
 from pairalign.jobs.distances.measures import find_measure
+from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.grouping import (
     Grouping,
     Indices,
@@ -31,6 +32,8 @@ from pairalign.jobs.msa.grouping import (
     graft,
     joins_of,
 )
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.dry_run import Work, work_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
@@ -68,7 +71,7 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     of about as many in parts, and of the tree of a tenth of the sequences.
     """
     count = len(sequences)
-    if count <= _IN_PIECE or sequences.total_residues**2 // 2 <= MOST_CELLS:
+    if not _is_parted(sequences):
         return joined(sequences.names, pair_distances(sequences, resources).condensed)
     parts = _parts(sequences, resources)
     trees = [_tree_of_part(sequences, part, resources) for part in parts]
@@ -80,10 +83,33 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
 
 def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
     """Return the sequences that are nearest to each of some seeds."""
-    seeds = np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
+    seeds = _seeds(sequences)
     nearest = distances_to(sequences, sequences.reordered(seeds), resources).argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
+
+
+def _is_parted(sequences: SequenceSet) -> bool:
+    return len(sequences) > _IN_PIECE and sequences.total_residues**2 // 2 > MOST_CELLS
+
+
+def _seeds(sequences: SequenceSet) -> Indices:
+    return np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
+
+
+def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | None:
+    """Return what a dry run says of the guide trees of families: of a parted one the first step."""
+    jobs = []
+    for sequences in families:
+        members = distinct_members(sequences, all_of_them=False).aligned
+        if len(members) > 1:
+            seeds = members.reordered(_seeds(members)) if _is_parted(members) else None
+            jobs.append(_plan(members, seeds, resources))
+    if not jobs:
+        return None
+    largest = max(jobs, key=lambda job: job.cells)
+    pairs, cells = sum(job.pairs for job in jobs), sum(job.cells for job in jobs)
+    return replace(work_of(largest), pairs=pairs, cells=cells, what="guide trees")
 
 
 def single_tree(name: str) -> GuideTree:
@@ -124,6 +150,12 @@ def _measured(
     sequences: SequenceSet, targets: SequenceSet | None, resources: Resources
 ) -> AnyDistances:
     """Return distances of all pairs of a set, or of each of one with each of another."""
+    return measure_run(_plan(sequences, targets, resources), find_measure("score"))
+
+
+def _plan(
+    sequences: SequenceSet, targets: SequenceSet | None, resources: Resources
+) -> AlignmentJob:
     first, second = (
         None if one is None else join_sets([one], are_numbered=True)
         for one in (sequences, targets)  # a table cannot have each name
@@ -133,5 +165,4 @@ def _measured(
     problem = Problem(first, second, make_scoring(sequences.alphabet, mode="global"))
     silent = replace(resources, progress=False)
     run, tree_bytes = RunRequest(resources=silent), METHOD_BYTES[LINKAGE]
-    job = plan_distances(request, problem, run, 0 if second else tree_bytes)
-    return measure_run(job, find_measure("score"))
+    return plan_distances(request, problem, run, 0 if second else tree_bytes)

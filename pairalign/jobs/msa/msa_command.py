@@ -10,12 +10,14 @@ import numpy as np
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.declaration import changed, check
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import report_of, with_output
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.adding import add_sequences, read_addition
+from pairalign.jobs.msa.family_tree import trees_work
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.msa_families import (
     add_elsewhere,
@@ -131,6 +133,8 @@ def _merge(request: MsaOptions, format: str) -> MultipleAlignment:
 def _align(request: MsaOptions, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
     sequences, _ = read_sets(ProblemRequest(request.inputs[0], reading=request.reading))
+    if is_dry_run():
+        begin(trees_work([sequences], request.resources))
     oriented = Orientation(sequences, ())
     if request.confidence_of is None:
         oriented = Orientation.find(sequences, request.strand, request.resources)

@@ -15,6 +15,7 @@ from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.console import log
 from pairalign.base.declaration import changed, check
+from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
@@ -23,6 +24,7 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.pieces import prepare_folder
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
+from pairalign.jobs.msa.family_tree import trees_work
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.jobs.msa.msa_request import MsaOptions
@@ -44,7 +46,10 @@ def run_families(request: MsaOptions) -> None:
     started = time.perf_counter()
     left = _left_of(request, places)
     resources = request.resources
-    oriented = orient_families(_read(request, left), request.strand, resources)
+    families = _read(request, left)
+    if is_dry_run():
+        begin(trees_work(families.values(), resources))
+    oriented = orient_families(families, request.strand, resources)
     sets = {place: orientation.sequences for place, orientation in oriented.items()}
     for sequences in sets.values():
         check_msa_names(sequences, format)

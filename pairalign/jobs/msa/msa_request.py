@@ -19,6 +19,7 @@ from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     CommandOptions,
+    DryRunOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -35,6 +36,8 @@ _OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also", "report"
 """Options that say something of one family."""
 _NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also")
 """Options that need one alignment, or none."""
+_NOT_FORETOLD = ("merge", "add", "confidence_of", "tree_in", "homologs")
+"""Options with which the pairs of one guide tree a family are not what is aligned."""
 _OF_A_TREE = ("tree_in", "tree_out", "order")
 
 
@@ -180,6 +183,13 @@ def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
     return Rule(lambda request: not request.is_of_families and is_broken(request), says)
 
 
+def _is_not_foretold(name: str) -> Rule:
+    return Rule(
+        lambda request: request.dry_run and bool(value_of(request, name)),
+        f"{{dry_run}} is of the guide trees of sequences: leave {{{name}}} out",
+    )
+
+
 def _is_one_familys(name: str) -> Rule:
     return _of_families(
         lambda request: bool(value_of(request, name)),
@@ -232,6 +242,7 @@ class MsaOptions(
     ConfidenceOptions,
     ReportOptions,
     InputOptions,
+    DryRunOptions,
     CoreOptions,
 ):
     """All that ``pairalign msa`` is asked."""
@@ -257,6 +268,7 @@ class MsaOptions(
         ),
         *map(_is_one_familys, _OF_ONE),
         *map(_is_not_merged, _NOT_MERGED),
+        *map(_is_not_foretold, _NOT_FORETOLD),
         Rule(
             lambda request: request.merge and len(request.inputs) < 2,
             "{merge} needs two alignments or more",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.alignments.alignments import concatenate
+from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.console import log
+from pairalign.base.dry_run import begin, dry_run
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import (
     OVERLAP_FORMATS,
@@ -35,7 +37,9 @@ from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, open_destination
+from pairalign.jobs.run.dry_run import work_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
@@ -115,8 +119,10 @@ def _carry_out(command: _Command) -> Lines:
     if request.trimmed is not None:
         FASTA.check(reads)
     started = time.perf_counter()
-    run = _plan(request, reads, command.run)
+    with dry_run(False):  # what is asked for depends on overlaps of some reads
+        run = _plan(request, reads, command.run)
     overhang = run.preset.max_overhang
+    begin(work_of(run.alignment, None if request.removes else partial(_write_sample, command, run)))
     if request.cuts:
         run, trimmed = _trim(request, run, command.run)
         reads = trimmed.reads
@@ -198,14 +204,7 @@ def _write(
             if command.request.unitigs:
                 return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
-        detail = Detail.STATS if command.request.no_cigar else Detail.CIGAR
-        content = Content(
-            *(run.queries, run.queries, run.scoring, detail),
-            shown=command.shown,
-            max_overhang=overhang,
-            kept=seen.kept,
-            piece=destination.piece,
-        )
+        content = _content(command, run, overhang, kept=seen.kept, piece=destination.piece)
         with open_writer(
             destination.path,
             destination.format,
@@ -222,6 +221,25 @@ def _write(
                 destination.wrote(writer)
             destination.wrote_all(writer)
     return before + writer.kind_counts, writing
+
+
+def _write_sample(
+    command: _Command, run: OverlapJob, path: str, job: AlignmentJob, results: Iterable[Alignments]
+) -> None:
+    """Write overlaps of some reads, as a dry run foretells those of all."""
+    content = _content(command, job, run.preset.max_overhang)
+    with open_writer(path, command.writer_type.name, content, threads=job.threads) as writer:
+        for alignments in results:
+            writer.write(alignments)
+
+
+def _content(command: _Command, job: AlignmentJob, overhang: int, **more: Any) -> Content:
+    """Return what is written of a job."""
+    detail = Detail.STATS if command.request.no_cigar else Detail.CIGAR
+    sets = job.queries, job.queries
+    return Content(
+        *(*sets, job.scoring, detail), shown=command.shown, max_overhang=overhang, **more
+    )
 
 
 def _left(before: np.ndarray, writer: Writer) -> dict[str, Any]:

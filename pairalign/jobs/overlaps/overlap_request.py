@@ -14,6 +14,7 @@ from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     SCORING,
     CommandOptions,
+    DryRunOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -272,6 +273,7 @@ class OverlapOptions(
     ReportOptions,
     GraphOptions,
     InputOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign overlap`` is asked."""

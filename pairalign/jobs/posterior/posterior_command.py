@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import POSTERIOR_SUFFIXES
+from pairalign.base.declaration import changed
+from pairalign.base.dry_run import begin
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_sequences, with_output
@@ -12,8 +15,11 @@ from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior_request import PosteriorOptions
+from pairalign.jobs.run.dry_run import POSTERIOR_CELLS, Sample, Work, work_with
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.kept_results import kept_results
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
 
 
 def run_posterior(request: PosteriorOptions) -> None:
@@ -28,6 +34,7 @@ def run_posterior(request: PosteriorOptions) -> None:
     sequences, _ = read_sequences(request)
     started = time.perf_counter()
     decided = {"sequences": sequences, "threshold": request.threshold}
+    begin(_work_of(request, format, sequences))
     with kept_results(request.writing, "posteriors", **decided) as kept:
         job = PosteriorJob(sequences, request.resources, threshold=request.threshold, kept=kept)
         entries = _write(request, format, job)
@@ -43,6 +50,20 @@ def run_posterior(request: PosteriorOptions) -> None:
     lines.add_time(time.perf_counter() - started, job.cells)
     lines.add_outputs([request.writing.output])
     say_summary(request, lines)
+
+
+def _work_of(request: PosteriorOptions, format: str, sequences: SequenceSet) -> Work:
+    """Return what a dry run foretells."""
+
+    def do(some: Problem, path: str) -> Sample:
+        threshold = request.threshold
+        job = PosteriorJob(some.queries, request.resources, threshold=threshold)
+        _write(changed(request, output=path), format, job)
+        return Sample()
+
+    PosteriorJob(sequences, request.resources, threshold=request.threshold)  # or says what is wrong
+    problem = Problem(sequences, None, make_scoring(sequences.alphabet))
+    return work_with(problem, do, cell_cost=POSTERIOR_CELLS)
 
 
 def _write(request: PosteriorOptions, format: str, job: PosteriorJob) -> int:

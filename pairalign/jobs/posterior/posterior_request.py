@@ -10,6 +10,7 @@ from pairalign.base.declaration import option, request
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     CommandOptions,
+    DryRunOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -39,7 +40,7 @@ class PosteriorArguments(InputArguments, CoreArguments, total=False):
 
 @request
 class PosteriorOptions(
-    SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, CoreOptions
+    SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, DryRunOptions, CoreOptions
 ):
     """All that ``pairalign posterior`` is asked."""
 

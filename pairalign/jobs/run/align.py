@@ -15,6 +15,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
+from pairalign.base.dry_run import begin
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.selection import open_engines
 from pairalign.jobs.run import schedule
@@ -313,6 +314,7 @@ class AlignmentJob:
         self.procedure.close()
 
     def _open_engines(self) -> Sequence[Engine]:
+        begin(self)
         _ = self._result_bytes  # which takes a while: GPUs may still be starting
         request = EngineRequest(
             self.problem,

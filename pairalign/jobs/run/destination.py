@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.declaration import changed, stored
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import remove_regular
 from pairalign.base.spelling import left_out
@@ -256,6 +257,7 @@ def open_destination(
     PartsError, OutputError
         See `PartOutput`.
     """
+    begin(job)
     writing = request.writing
     part = part_of(writing)
     if part is None:

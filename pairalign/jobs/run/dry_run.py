@@ -1,8 +1,8 @@
 """What a run takes here: pairs, cells, time and bytes, foretold before it is begun.
 
-Pairs and cells are exact. Where filters may skip pairs, a sample goes through them and says how
-many are left. Some of these, drawn at random, are aligned on the devices of the run and written to
-a file that is removed: they say how many pass, how long that takes, and how long their text is.
+Pairs and cells are exact. The work is done for a sample, random sequences with each other or random
+pairs of a list, on the devices of the run, into a file that is removed. That says how many pairs
+filters leave, how many pass, how long it takes, and how long the text of those is.
 """
 
 from __future__ import annotations
@@ -10,27 +10,90 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from math import isqrt, sqrt
+from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.formats import open_writer
+from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.procedure import requirement_of
-from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
-from pairalign.jobs.run.table import Table, confidence_of, content_of
-from pairalign.jobs.run.work_sample import Left, WorkSample
-from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
 
 _SEED = 1
-_PAIRS, _CELLS = 20_000, 2 * 10**10
-"""Of a sample that is aligned, at most."""
-_POSTERIOR = 1000
+_PAIRS, _CELLS = 500_000, 2 * 10**10
+"""Of a sample, about."""
+POSTERIOR_CELLS = 1000
 """Cells of scores in the time of one of posteriors, about."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was done of some work.
+
+    Attributes
+    ----------
+    pairs, cells : int
+    passed : int or None
+        Pairs that are written; None: what is written is not of pairs.
+    left : int or None
+        Pairs that filters have left; None: nothing was filtered.
+    devices : tuple of str
+    seconds : float
+    bytes : int
+        That were written.
+    """
+
+    pairs: int = 0
+    cells: int = 0
+    passed: int | None = None
+    left: int | None = None
+    devices: tuple[str, ...] = ()
+    seconds: float = 0.0
+    bytes: int = 0
+
+
+Do = Callable[[float, str], Sample]
+"""Does about a part of some work, from 0 to 1, and writes the results of that into a file."""
+Write = Callable[[str, AlignmentJob, Iterable[Alignments]], None]
+"""Writes results of a job into a file."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something that is done with pairs.
+
+    Attributes
+    ----------
+    pairs, cells : int
+    do : callable
+    cell_cost : int
+        How many cells of scores take the time of one of its cells, about.
+    rank : callable or None
+        Does what all pairs need, where only those that are written are aligned.
+    each, most : int
+        How often a pair that passes is written with `rank`, and how many are, at most.
+    at_most : bool
+        Whether the whole may well take less time than a sample says.
+    what : str
+        What the pairs are of, where that is a part of what the command does.
+    """
+
+    pairs: int
+    cells: int
+    do: Do
+    cell_cost: int = 1
+    rank: Do | None = None
+    each: int = 1
+    most: int = 0
+    at_most: bool = False
+    what: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,167 +109,215 @@ class Forecast:
     pairs_left : float or None
         That filters leave; None: nothing is filtered.
     sampled : int
-        Pairs that were aligned, or that filters dropped.
-    share : float
-        Of the pairs, how many are in the output.
-    bytes : int
-        Of the output.
+        Pairs of the sample.
+    share : float or None
+        Of the pairs, how many are in the output; None: that is not of pairs.
+    bytes : int or None
+        Of the output; None: not known.
+    at_most, what
+        As of `Work`.
     """
 
     pairs: int
     cells: int
-    seconds: float
-    devices: tuple[str, ...]
-    pairs_left: float | None
-    sampled: int
-    share: float
-    bytes: int
-
-
-@dataclass
-class _Sample:
-    """Pairs that were aligned: how many passed, their bytes, and the seconds."""
-
-    passed: int = 0
-    bytes: int = 0
-    start: float = 0
-    seconds: float = 0
+    seconds: float = 0.0
     devices: tuple[str, ...] = ()
+    pairs_left: float | None = None
+    sampled: int = 0
+    share: float | None = 0.0
+    bytes: int | None = 0
+    at_most: bool = False
+    what: str = ""
 
 
-def foretell(plan: AlignmentPlan, table: Table) -> Forecast:
-    """Say what a planned run takes; some pairs are aligned for it.
+def work_of(job: AlignmentJob, write: Write | None = None, cell_cost: int = 1) -> Work:
+    """Return what a job does; `write` writes its results, where pairs are written."""
+    do = partial(_align_some, job, type(job), write)
+    if not isinstance(job, HitsJob):
+        return Work(job.pairs, job.cells, do, cell_cost)
+    detail = Detail.STATS if job.ranking.by == "identity" else Detail.SCORE
+    want = replace(job.want, detail=min(detail, job.want.detail))
+    rank = partial(_align_some, job, AlignmentJob, _drop, want=want)
+    pairs, each = job.pairs_ranked, job.pairs // max(1, job.pairs_ranked)
+    return Work(pairs, job.cells, do, cell_cost, rank, each, job.most_results)
+
+
+def work_with(
+    problem: Problem,
+    do: Callable[[Problem, str], Sample],
+    pairs: int | None = None,
+    cells: int | None = None,
+    cell_cost: int = 1,
+) -> Work:
+    """Return what is done with pairs of a problem.
 
     Parameters
     ----------
-    table : Table
-        What would be written.
+    do : callable
+        Does it with all pairs of another problem, and writes what comes of it into a file; what it
+        returns need not say how many pairs these are.
+    pairs, cells : int, optional
+        Default: those of all pairs.
     """
-    job = plan.job
-    pairs = job.pairs_ranked if isinstance(job, HitsJob) else job.pairs
-    before = time.perf_counter()
-    left, skipping, looked = _filter_sample(job), 0.0, 1.0
-    if left is not None:
-        of = int(left.pairs.sum())
-        looked = left.scaled(left.left) / left.whole.sum()
-        skipping = (time.perf_counter() - before) * pairs / of
-    count = _count(plan, table)
-    listed = _draw_pairs(job, count) if left is None else _draw_left(left, count)
-    sample = _write_sample(plan, listed, table) if len(listed) else _Sample()
-    sampled = max(1, len(listed))
-    share = looked * sample.passed / sampled
-    aligned, each = looked * pairs, sample.seconds / sampled
-    if isinstance(job, HitsJob) and len(listed):  # all pairs are ranked, the hits aligned
-        written = min(share * job.pairs, job.most_results)
-        share = written / max(1, job.pairs)
-        seconds = _scoring_seconds(plan, listed) / sampled * aligned + each * written
-    else:
-        written, seconds = share * pairs, each * aligned
-    return Forecast(
-        job.pairs,
-        job.cells,
-        sample.start + skipping + seconds,
-        sample.devices,
-        None if left is None else aligned,
-        len(listed) if left is None else _tried(left, listed),
-        share,
-        round(sample.bytes / max(sample.passed, 1) * written),
+
+    def do_some(share: float, path: str) -> Sample:
+        some = _some_of(problem, share)
+        return replace(do(some, path), pairs=some.pairs, cells=_cells_of(some))
+
+    return Work(
+        problem.pairs if pairs is None else pairs,
+        _cells_of(problem) if cells is None else cells,
+        do_some,
+        cell_cost,
     )
 
 
-def _filter_sample(job: AlignmentJob) -> Left | None:
-    """Send pairs of a job through its filters; None: it has no filter, or pairs of a list."""
-    chooses = job.procedure.chooses(job) and job.procedure.is_by_pair
-    if not chooses or job.pair_list is not None or job.only is not None:
-        return None
-    sample = WorkSample(job.problem, job.window)
-    return sample.filter(requirement_of(job)) if sample.is_little else None
+def foretell(begun: object, suffix: str = "") -> Forecast:
+    """Say what some work takes; a sample of it is done.
+
+    Parameters
+    ----------
+    begun : Work, AlignmentJob or None
+        What a dry run has come to; None: there is nothing to align.
+    suffix : str
+        Of the output's name, if that says that it is compressed.
+    """
+    work = work_of(begun) if isinstance(begun, AlignmentJob) else begun
+    assert work is None or isinstance(work, Work)
+    if work is None or not work.pairs:
+        return Forecast(0, 0)
+    share = min(1.0, _PAIRS / work.pairs, _CELLS / max(1, work.cells * work.cell_cost))
+    with tempfile.TemporaryDirectory(prefix="pairalign-dry-run-") as folder:
+        do = partial(_timed, work.do, os.path.join(folder, f"some{suffix}"))
+        sample, least, start = do(0), Sample(passed=0), 0.0
+        if share * work.pairs > sample.pairs:
+            start = sample.seconds  # of the devices, too
+            least, sample = do(0), do(share)
+        rank = None if work.rank is None else _timed(work.rank, os.devnull, share)
+    written, size = _written(work, sample, least, rank)
+    left = None if sample.left is None else sample.left / sample.pairs * work.pairs
+    return Forecast(
+        work.pairs,
+        work.cells,
+        start + _seconds(work, sample, least, rank, written),
+        sample.devices,
+        left,
+        sample.pairs,
+        None if written is None else written / work.pairs,
+        size,
+        work.at_most,
+        work.what,
+    )
 
 
-def _tried(left: Left, listed: PairList) -> int:
-    """Return for how many pairs some stand that filters have left."""
-    of = int(left.pairs.sum())
-    return round(of * len(listed) / len(left.rows)) if len(listed) else of
+def _timed(do: Do, path: str, share: float) -> Sample:
+    started = time.perf_counter()
+    sample = do(share, path)
+    seconds = time.perf_counter() - started
+    size = os.path.getsize(path) if os.path.exists(path) else 0
+    return replace(sample, seconds=seconds, bytes=size)
 
 
-def _count(plan: AlignmentPlan, table: Table) -> int:
-    """Return how many pairs a sample has at most, always the same for a job."""
-    job, device = plan.job, plan.run.resources.device
-    has_posteriors = plan.request.is_by_accuracy
-    has_posteriors |= confidence_of(table, plan.request, device, job) is not None
-    cells = _CELLS // (_POSTERIOR if has_posteriors else 1)
-    return int(min(_PAIRS, max(1, cells * job.pairs // max(1, job.cells))))
+def _written(
+    work: Work, sample: Sample, least: Sample, rank: Sample | None
+) -> tuple[float | None, int | None]:
+    """Return how many pairs are written, if any are, and the bytes."""
+    if sample.passed is None:
+        return None, round(sample.bytes / sample.pairs * work.pairs) if sample.bytes else None
+    passing = (rank or sample).passed or 0
+    written = passing / sample.pairs * work.pairs
+    if rank is not None:
+        written = min(work.each * written, work.most)
+    if sample.passed <= (least.passed or 0):
+        least = replace(least, passed=0, bytes=0)
+    more = sample.passed - (least.passed or 0)
+    return written, round((sample.bytes - least.bytes) / max(1, more) * written)
 
 
-def _draw_left(left: Left, count: int) -> PairList:
-    """Draw some of the sampled pairs that filters leave."""
-    some = np.random.default_rng(_SEED).permutation(len(left.rows))[:count]
-    return PairList(left.rows[some], left.columns[some])
+def _seconds(
+    work: Work, sample: Sample, least: Sample, rank: Sample | None, written: float | None
+) -> float:
+    """Return the seconds of the whole: they grow with cells, those of hits with their number."""
+    each, by_cells = 0.0, sample.seconds - least.seconds
+    if rank is not None and written is not None:
+        each = max(0.0, by_cells - rank.seconds) / max(1, sample.passed or 0)
+        by_cells = min(by_cells, rank.seconds)
+    cells = max(1, sample.cells - least.cells)
+    return max(0.0, by_cells) / cells * work.cells + each * (written or 0)
 
 
-def _draw_pairs(job: AlignmentJob, count: int) -> PairList:
-    """Draw different pairs of a job."""
-    rng = np.random.default_rng(_SEED)
+def _align_some(
+    job: AlignmentJob,
+    kind: type[AlignmentJob],
+    write: Write | None,
+    share: float,
+    path: str,
+    **changes: Any,
+) -> Sample:
+    """Align about a part of the pairs of a job, and write what passes."""
+    some, passed = _part_of(job, kind, share, changes), 0
+
+    def counted(results: Iterable[Alignments]) -> Iterable[Alignments]:
+        nonlocal passed
+        for alignments in results:
+            passed += len(alignments)
+            yield alignments
+
+    with some.open() as results:
+        (write or _drop)(path, some, counted(results))
+    left = None if some.steps is None else some.steps.common
+    passing = None if write is None else passed
+    return Sample(some.pairs_ranked, some.cells, passing, left, some.devices)
+
+
+def _drop(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
+    for _ in results:
+        pass
+
+
+def _part_of(
+    job: AlignmentJob, kind: type[AlignmentJob], share: float, changes: dict[str, Any]
+) -> AlignmentJob:
+    """Return the job of some pairs of the whole, which is no part of one."""
+    values = {one.name: getattr(job, one.name) for one in fields(kind) if one.init}
+    values |= {"shard": None, "only": None, "demand": None, **changes}
+    values["resources"] = replace(job.resources, progress=False)
     if job.pair_list is not None:
         listed = job.pair_list
-        some = rng.permutation(len(listed))[:count]
-        return replace(listed, first=listed.first[some], second=listed.second[some])
-    rows, columns = len(job.queries), len(job.problem.others)
-    first, second = rng.integers(rows, size=count), rng.integers(columns, size=count)
-    if job.problem.is_one_set:
-        second = (first + 1 + rng.integers(rows - 1, size=count)) % rows  # another one
-        first, second = np.minimum(first, second), np.maximum(first, second)
-    first, second = np.divmod(np.unique(first * np.int64(columns) + second), columns)
-    return PairList(first.astype(np.int32), second.astype(np.int32))
+        count = max(1, round(share * len(listed)))
+        some = np.random.default_rng(_SEED).permutation(len(listed))[:count]
+        values["pair_list"] = replace(listed, first=listed.first[some], second=listed.second[some])
+        return kind(**values)
+    problem = _some_of(job.problem, share)
+    values |= {"queries": problem.queries, "targets": problem.targets}
+    for name in ("evalue_filter", "significance"):
+        if values.get(name) is not None:
+            values[name] = values[name].of_sets(problem.queries, problem.others)
+    return kind(**values)
 
 
-def _scoring_seconds(plan: AlignmentPlan, listed: PairList) -> float:
-    """Align some pairs as far as ranking needs it."""
-    detail = Detail.STATS if plan.request.ranking.rank == "identity" else Detail.SCORE
-    job = _job_of(plan, listed, min(detail, plan.run.detail))
-    with job.open() as results:
-        started = time.perf_counter()
-        for _ in results:
-            pass
-        return time.perf_counter() - started
+def _some_of(problem: Problem, share: float) -> Problem:
+    """Return the problem of random sequences, with about a part of the pairs, and one at least."""
+    pairs = max(1, round(share * problem.pairs))
+    count, rng = len(problem.queries), np.random.default_rng(_SEED)
+    if problem.is_one_set:
+        return replace(problem, queries=_draw(problem.queries, isqrt(2 * pairs) + 1, rng))
+    rows = min(count, max(1, round(count * sqrt(share))))
+    queries, targets = _draw(problem.queries, rows, rng), _draw(problem.others, pairs // rows, rng)
+    return replace(problem, queries=queries, targets=targets)
 
 
-def _job_of(plan: AlignmentPlan, listed: PairList, detail: Detail) -> AlignmentJob:
-    run = replace(plan.run, shard=None, detail=detail)
-    return plan_alignment(plan.request.of_pairs(listed), plan.job.problem, run).job
+def _draw(sequences: SequenceSet, count: int, rng: np.random.Generator) -> SequenceSet:
+    """Draw some sequences, one at least; all stay as they are."""
+    if count >= len(sequences):
+        return sequences
+    some: Int32s = np.sort(rng.permutation(len(sequences))[: max(1, count)]).astype(np.int32)
+    return sequences.reordered(some)
 
 
-def _write_sample(plan: AlignmentPlan, listed: PairList, table: Table) -> _Sample:
-    """Align some pairs and write them."""
-    job = _job_of(plan, listed, plan.run.detail)
-    sample = _Sample()
-    started = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory(prefix="pairalign-dry-run-") as folder,
-        job.open() as results,
-    ):
-        sample.start = time.perf_counter() - started
-        header = _write(os.path.join(folder, "none"), (), job, plan, table)
-        started = time.perf_counter()
-        path = os.path.join(folder, "some")
-        size = _write(path, _counted(results, sample), job, plan, table)
-        sample.seconds = time.perf_counter() - started
-    sample.bytes, sample.devices = size - header, job.devices
-    return sample
-
-
-def _counted(results: Iterable[Alignments], sample: _Sample) -> Iterable[Alignments]:
-    for alignments in results:
-        sample.passed += len(alignments)
-        yield alignments
-
-
-def _write(
-    path: str, results: Iterable[Alignments], job: AlignmentJob, plan: AlignmentPlan, table: Table
-) -> int:
-    """Write some results; return the bytes."""
-    content = content_of(table, plan, job, plan.run.resources.device)
-    with open_writer(path, table.writer_type.name, content, threads=job.threads) as writer:
-        for alignments in results:
-            writer.write(alignments)
-    return os.path.getsize(path)
+def _cells_of(problem: Problem) -> int:
+    """Return the cells of the matrices of all pairs."""
+    lengths = problem.queries.lengths.astype(np.int64)
+    if problem.targets is not None:
+        return int(lengths.sum()) * int(problem.targets.lengths.sum(dtype=np.int64))
+    return (int(lengths.sum()) ** 2 - int((lengths**2).sum())) // 2

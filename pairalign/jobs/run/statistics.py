@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import LIST_WINDOW
+from pairalign.base.dry_run import dry_run, is_dry_run
 from pairalign.base.error_types import ScoringError
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
@@ -83,8 +84,10 @@ def find_or_estimate_gumbel(
     path = cache_folder() / f"statistics-{_digest(scoring, shares)}.json"
     kept = _load(path)
     if kept is None:
-        kept = estimate_gumbel(scoring, shares, threads)
-        _save(path, kept)
+        with dry_run(False):  # what chooses pairs is known before any are counted
+            kept = estimate_gumbel(scoring, shares, threads)
+        if not is_dry_run():
+            _save(path, kept)
     return kept
 
 

@@ -19,6 +19,7 @@ from pairalign.requests.shared import (
     AT_ONCE,
     SEQUENCE_FILE,
     CommandOptions,
+    DryRunOptions,
     OutputOptions,
     OutputRules,
     ProblemOptions,
@@ -136,6 +137,7 @@ class AuditOptions(
     SecondFileOptions,
     AuditRequest,
     ProblemOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign audit`` is asked."""

@@ -90,6 +90,10 @@ INTERACTION_RULES = (
 
 SECOND_FILE_RULES = (
     Rule(
+        lambda request: request.dry_run and bool(request.pairs),
+        "{dry_run} is of the pairs of one job, and {pairs} has one a set: leave one out",
+    ),
+    Rule(
         lambda request: not request.pairs and request.input2 is not None,
         "IN2 is for interactions: give {pairs}",
     ),

@@ -20,6 +20,7 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     AT_ONCE,
     CommandOptions,
+    DryRunOptions,
     OutputOptions,
     OutputRules,
     ProblemOptions,
@@ -228,6 +229,7 @@ class SplitOptions(
     SplitRequest,
     LabelsOptions,
     ProblemOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign split`` is asked."""

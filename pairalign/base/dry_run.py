@@ -1,0 +1,43 @@
+"""A dry run: a command goes as far as its work, which is then foretold, and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_is_dry = [False]
+
+
+class WorkBegins(BaseException):
+    """A dry run has come to the work of its command.
+
+    Attributes
+    ----------
+    work : object
+        What `pairalign.jobs.run.dry_run.foretell` takes; None: there is nothing to align.
+    """
+
+    def __init__(self, work: object = None) -> None:
+        super().__init__("a dry run ends where work begins")
+        self.work = work
+
+
+@contextmanager
+def dry_run(is_dry: bool = True) -> Iterator[None]:
+    """Let what is begun in a ``with`` block end it by `WorkBegins`, or, if false, be done."""
+    before, _is_dry[0] = _is_dry[0], is_dry
+    try:
+        yield
+    finally:
+        _is_dry[0] = before
+
+
+def is_dry_run() -> bool:
+    """Whether nothing may be written, nor removed."""
+    return _is_dry[0]
+
+
+def begin(work: object = None) -> None:
+    """Say what is about to be done: here a dry run ends, by `WorkBegins`."""
+    if _is_dry[0]:
+        raise WorkBegins(work)
