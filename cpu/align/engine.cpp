@@ -196,6 +196,12 @@ const char* pairalign_instruction_sets() {
     return names.c_str();
 }
 
+const char* pairalign_compiled_sets() {
+#define PAIRALIGN_NAME(NAME) ", " #NAME
+    return &(PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_NAME))[2];
+#undef PAIRALIGN_NAME
+}
+
 pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
                                  const int32_t* matrix, int32_t gap_open, int32_t gap_extend, int32_t mode,
                                  int32_t unambiguous, int32_t threads, int64_t memory_bytes,

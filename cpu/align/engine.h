@@ -36,6 +36,8 @@ struct pairalign_trouble {
 
 // Names of the instruction sets that this machine can run, best first, separated by commas.
 PAIRALIGN_API const char* pairalign_instruction_sets();
+// Those that the library has kernels for.
+PAIRALIGN_API const char* pairalign_compiled_sets();
 // `second` is null for one set against itself. long_pairs: 0 aligns pairs one by one, on all lanes of a
 // vector, where that is faster; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot
 // run here.

@@ -19,6 +19,12 @@ def _load() -> ctypes.CDLL:
             f"the native library {PATH} is missing or does not load ({error}); "
             "build it with `make build` or install pairalign with `pip install .`"
         ) from error
+    if not loaded.pairalign_instruction_sets():
+        raise ImportError(
+            f"the native library {PATH} was compiled for another processor: its kernels need "
+            f"{loaded.pairalign_compiled_sets().decode()}, which this one lacks; "
+            "`PAIRALIGN_BUILD_SETS=all python setup.py build_ext --inplace` compiles all"
+        )
     return loaded
 
 

@@ -14,6 +14,7 @@ SIGNATURES = {
     "align": "pointer*5 -> int32",
     "cancel": "pointer -> none",
     "close": "pointer -> none",
+    "compiled_sets": "-> text",
     "free": "pointer -> none",
     "instruction_sets": "-> text",
     "kept": "pointer -> int64",

@@ -12,7 +12,8 @@ from made_thresholds import make_pair_thresholds
 
 from pairalign.alignments.problem import Problem
 from pairalign.base import native
-from pairalign.engines.cpu.cpu_engine import CpuEngine
+from pairalign.base.signatures import declare_all
+from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.scoring.scoring import make_scoring
@@ -37,6 +38,19 @@ def test_a_library_that_does_not_load(
         native._load()
     assert str(path) in str(caught.value)
     assert "make build" in str(caught.value)
+
+
+def test_a_library_of_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = native.library.pairalign_compiled_sets().decode()
+    assert set(instruction_sets()) <= set(names.split(", "))
+
+    def declare_without_kernels(library: ctypes.CDLL) -> None:
+        declare_all(library)
+        monkeypatch.setattr(library, "pairalign_instruction_sets", lambda: b"")
+
+    monkeypatch.setattr(native, "declare_all", declare_without_kernels)
+    with pytest.raises(ImportError, match=rf"kernels need {names}, which this one lacks"):
+        native._load()
 
 
 READS = SequenceSet.from_strings(["ACGTACGTTGCA" * 3, "ACGTTCGTGCA" * 3], ["a", "b"], alphabet=DNA)

@@ -212,8 +212,7 @@ def test_an_editable_installation_is_a_path(folder: Path, tools: Path | None, sd
     assert [Path(path.strip()) for path in paths] == [source]
     kernels = [re.findall(r"kernel_(\w+)\.cpp", path) for path in compiled_in(source)]
     built = {name for names in kernels for name in names}
-    assert instruction_sets()[0] in built
-    assert len(built) == min(2, len(instruction_sets()))  # and what every processor has
+    assert built == {instruction_sets()[0]}
 
 
 def compiled_in(source: Path) -> set[str]:
