@@ -223,8 +223,12 @@ private:
     void forward(int32_t begin, int32_t end) {
         for (int32_t i = begin + 1; i <= end; i++) {
             Kept* const keep = kept_ + int64_t{i - begin - 1} * width_;
-            if (i == rows_) forward_row<KEEP, false, true>(i, keep);
-            else if (i % GROUP == 0) forward_row<KEEP, true, false>(i, keep);
+            if constexpr (KEEP)
+                if (i == rows_) {
+                    forward_row<true, false, true>(i, keep);
+                    continue;
+                }
+            if (V::SCALED && i % GROUP == 0) forward_row<KEEP, V::SCALED, false>(i, keep);
             else forward_row<KEEP, false, false>(i, keep);
         }
     }
@@ -335,10 +339,9 @@ private:
         for (int32_t i = end; i > group * GROUP; i--) {
             const Kept* const kept = kept_ + int64_t{i - begin - 1} * width_;
             const bool group_ends = i == group * GROUP + 1;
-            if (i == rows_ && group_ends) backward_row<true, true>(batch, i, kept);
-            else if (i == rows_) backward_row<true, false>(batch, i, kept);
-            else if (group_ends) backward_row<false, true>(batch, i, kept);
-            else backward_row<false, false>(batch, i, kept);
+            if (i == rows_) backward_row<Row::LAST>(batch, i, kept, group_ends);
+            else if (group_ends) backward_row<Row::ENDS_GROUP>(batch, i, kept, true);
+            else backward_row<Row::INNER>(batch, i, kept, false);
         }
     }
 
@@ -370,8 +373,12 @@ private:
         }
     }
 
-    template <bool LAST, bool GROUP_ENDS>
-    void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept) {
+    enum class Row { INNER, ENDS_GROUP, LAST };
+
+    template <Row ROW>
+    void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept, bool group_ends) {
+        constexpr bool LAST = ROW == Row::LAST;
+        if constexpr (!LAST) group_ends = ROW == Row::ENDS_GROUP;
         const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
         const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = backward_;
@@ -414,12 +421,12 @@ private:
             state.x2 = next2;
             state.zm = look_up(partition, codes + j * LANES, shifts) * zm;
             state.zx = z_next;
-            if (GROUP_ENDS) {
+            if (group_ends) {
                 largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
             const V p = kept[j].match(m, near, far), z = V::settled((kept[j].zm * z_near) * (zm * z_far));
-            if (GROUP_ENDS) {
+            if (group_ends) {
                 sum = sum + p;
                 z_sum = z_sum + z;
             }
@@ -427,7 +434,7 @@ private:
             found[j] = V::above(squares[j], threshold);
         }
         add_entries(batch, i);
-        if (GROUP_ENDS) {
+        if (group_ends) {
             check_row(batch, sum);
             check_row(batch, z_sum);
             scale_back(largest, z_largest);
@@ -506,8 +513,9 @@ PosteriorLanes* make_lanes_of(int arithmetic) {
     return new Lanes<ExtendedLanes, STATES, MIXED>;
 }
 inline PosteriorLanes* make_lanes(int arithmetic, int match_states, Mixed mixed) {
-    if (mixed == Mixed::BASES) return make_lanes_of<1, Mixed::BASES>(arithmetic);
-    if (mixed == Mixed::ALL) return make_lanes_of<1, Mixed::ALL>(arithmetic);
+    // Wider numbers are not looked up in registers: the table of all codes has those of bases, too.
+    if (mixed == Mixed::BASES && arithmetic == FLOAT32) return new Lanes<Vector<float>, 1, Mixed::BASES>;
+    if (mixed != Mixed::NOT) return make_lanes_of<1, Mixed::ALL>(arithmetic);
     return match_states == 1 ? make_lanes_of<1>(arithmetic) : make_lanes_of<MOST_MATCH_STATES>(arithmetic);
 }
 
