@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #if defined(PAIRALIGN_AVX512)
@@ -183,9 +184,12 @@ void bitwise_score(const BitwiseJob& job, const S& scores) {
     for (int k = 0; k < BITS; k++) reinterpret_cast<Word*>(job.best)[k] = best[k];
 }
 
-// What is compiled: the bits on which cells are compared, and those above.
+// What is compiled: the bits on which cells are compared, and those above. Costs that take more than 8 are
+// rare.
 using LowBits = std::integer_sequence<int, 3, 4, 5, 8, 12>;
-using HighBits = std::integer_sequence<int, 3, 4, 5, 6, 9, 14, 24>;
+template <int B>
+using HighBits = std::conditional_t<(B <= 8), std::integer_sequence<int, 3, 4, 5, 6, 9, 14, 24>,
+                                    std::integer_sequence<int, 9, 24>>;
 
 template <int... N>
 int at_least(std::integer_sequence<int, N...>, int wanted) {
@@ -196,7 +200,7 @@ int at_least(std::integer_sequence<int, N...>, int wanted) {
 
 inline int bits_for(int low_bits, int bits) {
     const int low = at_least(LowBits(), low_bits);
-    return low + at_least(HighBits(), bits - low);
+    return low + (low <= 8 ? at_least(HighBits<8>(), bits - low) : at_least(HighBits<12>(), bits - low));
 }
 
 // Scores known to the compiler make it a quarter faster: those of the presets of
@@ -230,7 +234,7 @@ void choose_high(const BitwiseJob& job, std::integer_sequence<int, HI...>) {
 template <int... B>
 void choose_low(const BitwiseJob& job, std::integer_sequence<int, B...> all) {
     const int low = at_least(all, job.costs.low_bits);
-    ((low == B ? choose_high<B>(job, HighBits()) : void()), ...);
+    ((low == B ? choose_high<B>(job, HighBits<B>()) : void()), ...);
 }
 
 inline void score(const BitwiseJob& job) { choose_low(job, LowBits()); }

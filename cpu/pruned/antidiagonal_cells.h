@@ -16,7 +16,8 @@ template <class V>
 struct BandCells {
     using Lane = typename V::Lane;
     static constexpr int LANES = V::LANES;
-    static constexpr int IN_REGISTERS = SETS_IN_REGISTERS;
+    // 32-bit lanes, which few costs take, are not worth more code.
+    static constexpr int IN_REGISTERS = sizeof(typename V::Lane) == 2 ? SETS_IN_REGISTERS : 3;
     // 32-bit lanes have room to spare: sums with worths must not overflow.
     static constexpr int64_t HIGHEST = sizeof(Lane) == 2 ? 32767 : (1 << 29);
     static constexpr int64_t LOWEST = -HIGHEST;
