@@ -150,10 +150,10 @@ struct FloorFill {
 private:
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
     static void fill_rows(W& w, int32_t begin, int32_t end, int32_t in, int32_t out) {
-        constexpr int ROWS = V::LOCAL_ROWS;
+        constexpr int ROWS = V::LOCAL_ROWS, LEAST = SCORES == Scores::ONE_ROW ? 1 : ROWS < 4 ? ROWS : 4;
         int32_t row = begin;
         for (; row + ROWS <= end && !*w.batch.cancelled; row += ROWS, in = out) tier<ROWS>(w, row, in, out);
-        for (; row < end; row++, in = out) tier<1>(w, row, in, out);
+        for (; row < end; row += LEAST, in = out) tier<LEAST>(w, row, in, out);
     }
 
     template <int ROWS>

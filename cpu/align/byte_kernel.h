@@ -269,12 +269,14 @@ struct ByteKernels {
             row += 4;
             in = out;
         }
-        if (ROWS > 2 && end - row >= 2) {
-            fill_tier<END, ALL_CODES, 2>(w, row, in, out);
-            row += 2;
-            in = out;
+        if constexpr (!OWN_ROWS) {  // see OwnRows::ROWS
+            if (ROWS > 2 && end - row >= 2) {
+                fill_tier<END, ALL_CODES, 2>(w, row, in, out);
+                row += 2;
+                in = out;
+            }
+            if (end - row >= 1) fill_tier<END, ALL_CODES, 1>(w, row, in, out);
         }
-        if (end - row >= 1) fill_tier<END, ALL_CODES, 1>(w, row, in, out);
     }
 
     // Whether the row sequence of a lane ends with one of `count` rows after `row`. In global mode, where
@@ -309,7 +311,8 @@ struct ByteKernels {
     static void fill(W& w) {
         const int32_t rows = w.batch.rows, side = w.batch.side;
         if (!w.batch.trace) return fill_rows<END, false>(w, 0, rows, w.border(0), w.border(0));
-        if (!w.batch.has_tiles()) return fill_rows<END, true>(w, 0, rows, w.border(0), w.border(0));
+        if constexpr (END != End::BEST_SCORE)  // see plan_bytes
+            if (!w.batch.has_tiles()) return fill_rows<END, true>(w, 0, rows, w.border(0), w.border(0));
         int32_t tile = 0;
         for (int32_t begin = 0; begin < rows; begin += side, tile++) {
             fill_rows<END, false>(w, begin, rows - begin < side ? rows : begin + side, w.border(tile),
@@ -399,7 +402,7 @@ struct ByteKernels {
 
     // Where what OwnGroup has prepared is.
     static void find_own(W& w, uint8_t* lanes) {
-        w.own = OwnLayout(LANES, V::LOOKUP, *w.batch.own, w.batch.group->columns);
+        w.own = OwnLayout(LANES, *w.batch.own, w.batch.group->columns);
         w.own_group = lanes;
         w.codes = lanes + w.own.codes;
         w.own_rows = lanes + w.own.rows;
@@ -415,7 +418,7 @@ struct ByteKernels {
                 return few.tables() == 1   ? ByteKernels<V, Scores::ONE_TABLE>::align(batch)
                        : few.tables() == 2 ? ByteKernels<V, Scores::TWO_TABLES>::align(batch)
                                            : ByteKernels<V, Scores::FOUR_TABLES>::align(batch);
-        ByteKernels<V, Scores::LINES>::align(batch);
+        ByteKernels<typename V::WithoutLookup, Scores::LINES>::align(batch);
     }
 
     static void find_bounds(ByteBatch& batch, LaneBand& c) {

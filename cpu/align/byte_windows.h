@@ -189,19 +189,24 @@ protected:
         }
     }
 
+    // Whether there are four rows after `row`, of which some are needed.
+    bool are_four(int32_t row) const { return row < last_ && row + 4 <= w_.batch.rows; }
+
     template <Codes CODES>
     void fill() {
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) tier<CODES, 4>(row);
-        for (; row < last_; row++) tier<CODES, 1>(row);
+        for (; are_four(row); row += 4) tier<CODES, 4>(row);
+        if constexpr (SCORES == Scores::ONE_ROW)  // else see OwnRows::ROWS
+            for (; row < last_; row++) tier<CODES, 1>(row);
     }
 
     // The same above floors. Returns the lanes whose codes are wrong.
     uint64_t fill_above_floors() {
         V peak = V::set(0);
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) tier_above_floors<4>(row, peak);
-        for (; row < last_; row++) tier_above_floors<1>(row, peak);
+        for (; are_four(row); row += 4) tier_above_floors<4>(row, peak);
+        if constexpr (SCORES == Scores::ONE_ROW)
+            for (; row < last_; row++) tier_above_floors<1>(row, peak);
         return lanes_beyond(w_, peak) & active_;
     }
 

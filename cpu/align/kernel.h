@@ -182,16 +182,16 @@ struct Kernels {
             if (FLAGS) flags += tier_bytes(columns);
             if (*f.batch.cancelled) return;
         }
-        if (V::ROWS > 4 && end - row >= 4) {
-            tier<SHIFTED, FLAGS, END, VSEARCH, 4>(f, row, columns, flags);
-            row += 4;
-            flags += 4 * V::FLAG_BYTES;
+        // 32-bit lanes are few, and mostly of long rows: not worth another tier to compile.
+        if constexpr (V::ROWS > 4 && sizeof(Lane) == 2) {
+            if (end - row >= 4) {
+                tier<SHIFTED, FLAGS, END, VSEARCH, 4>(f, row, columns, flags);
+                row += 4;
+                flags += 4 * V::FLAG_BYTES;
+            }
         }
-        if (end - row >= 2) {
+        for (; end - row >= 2; row += 2, flags += 2 * V::FLAG_BYTES)
             tier<SHIFTED, FLAGS, END, VSEARCH, 2>(f, row, columns, flags);
-            row += 2;
-            flags += 2 * V::FLAG_BYTES;
-        }
         if (end - row >= 1) tier<SHIFTED, FLAGS, END, VSEARCH, 1>(f, row, columns, flags);
     }
 

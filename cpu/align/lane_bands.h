@@ -220,9 +220,10 @@ private:
     // Rows begin+1 .. end. Reads the border `in` and leaves `out`.
     template <bool TRACE>
     void fill_rows(int32_t begin, int32_t end, const uint8_t* in, uint8_t* out) {
+        constexpr int LEAST = V::ROWS < 4 ? V::ROWS : 4;
         int32_t row = begin;
         for (; row + V::ROWS <= end; row += V::ROWS, in = out) tier<TRACE, V::ROWS>(row, in, out);
-        for (; row < end; row++, in = out) tier<TRACE, 1>(row, in, out);
+        for (; row < end; row += LEAST, in = out) tier<TRACE, LEAST>(row, in, out);
     }
 
     // Rows row+1 .. row+ROWS of the columns low_+1 .. high_.

@@ -58,9 +58,7 @@ public:
     static constexpr int LANES = V::LANES;
     static constexpr size_t TABLE_BYTES = OwnLayout::TABLE_BYTES;
 
-    static size_t bytes(const OwnRows& own, int32_t columns) {
-        return OwnLayout(LANES, V::LOOKUP, own, columns).bytes;
-    }
+    static size_t bytes(const OwnRows& own, int32_t columns) { return OwnLayout(LANES, own, columns).bytes; }
 
     static void prepare(const Scheme& scheme, Group& group, const OwnRows& own) {
         OwnGroup(scheme, group, own).fill();
@@ -71,7 +69,7 @@ private:
         : scheme_(scheme),
           group_(group),
           own_(own),
-          layout_(LANES, V::LOOKUP, own, group.columns),
+          layout_(LANES, own, group.columns),
           memory_(static_cast<uint8_t*>(group.lanes)) {}
 
     void fill() {

@@ -72,7 +72,7 @@ private:
     };
 
     bool may_align() const;
-    bool takes_few_rows() const { return !has_classes_ && engine_.bytes().takes_few_rows; }
+    bool takes_few_rows() const { return !has_classes_ && engine_.bytes().looks_up; }
     OwnScores usual() const { return has_classes_ ? OwnScores::CLASSES : OwnScores::LINES; }
     int least_lanes() const;
     void take_pairs(std::vector<Task>& tasks);

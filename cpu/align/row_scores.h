@@ -172,7 +172,9 @@ private:
         const uint32_t* const offsets = reinterpret_cast<const uint32_t*>(w_.own_group + w_.own.offsets) +
                                         static_cast<size_t>(row / IN_BLOCK) * IN_BLOCK * V::LANES +
                                         static_cast<size_t>(row % IN_BLOCK);
-        const uint8_t* const tables = w_.own_group + (V::LOOKUP ? w_.own.tables : w_.own.profiles);
+        using Lookup = typename V::WithLookup;
+        const bool lookup = Lookup::LOOKUP && w_.batch.own->lookup;
+        const uint8_t* const tables = w_.own_group + (lookup ? w_.own.tables : w_.own.profiles);
         const uint8_t* line = w_.own_group + w_.own.lines;
         const size_t end = static_cast<size_t>(w_.columns);  // columns from there on do not matter
         for (size_t l = 0; l < size_t{V::LANES}; l++, line += w_.own.line_stride, taken += AT_ONCE) {
@@ -184,8 +186,8 @@ private:
             const uint8_t* const table = tables + offsets[l * IN_BLOCK];
             for (int c = 0; c < AT_ONCE; c += V::LANES) {
                 const size_t here = from + static_cast<size_t>(c);
-                if constexpr (V::LOOKUP)
-                    V::lookup(table, V::index(V::load_any(line + here))).store(taken + c);
+                if (lookup)
+                    Lookup::lookup(table, Lookup::index(Lookup::load_any(line + here))).store(taken + c);
                 else V::load_any(table + here).store(taken + c);
             }
         }

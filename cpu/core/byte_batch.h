@@ -56,17 +56,18 @@ struct FewRows {
 
 // Row sequences of a batch in which every lane has its own, as Group has the columns.
 struct OwnRows {
+    static constexpr size_t ROWS = 4;
     const uint8_t* codes[MAX_LANES];
     int32_t lengths[MAX_LANES];
-    int32_t rows;                   // of the longest
+    int32_t rows;                   // of the longest, and PAD up to a multiple of ROWS
     uint32_t row_codes;             // bit set of the residues, with PAD
     int unambiguous;                // codes below it are residues that can be equal
     const ResidueClasses* classes;  // null: scores are looked up or come from profiles
+    bool lookup;                    // which of these, see ByteKernel::looks_up
     FewRows few;
 };
 
-// Where the group of such a batch keeps what, see own_group.h. `lookup`: scores are looked up, no profiles
-// kept.
+// Where the group of such a batch keeps what, see own_group.h.
 struct OwnLayout {
     static constexpr int AT_ONCE = 64;  // columns whose scores are made ready at a time
     static constexpr size_t TABLE_BYTES = 2 * CODES;
@@ -79,8 +80,7 @@ struct OwnLayout {
 
     OwnLayout() = default;
     // Must be inlined, see bounded_product.
-    inline __attribute__((always_inline)) OwnLayout(size_t lanes, bool lookup, const OwnRows& own,
-                                                    int32_t columns) {
+    inline __attribute__((always_inline)) OwnLayout(size_t lanes, const OwnRows& own, int32_t columns) {
         const size_t height = round(static_cast<size_t>(own.rows), IN_BLOCK),
                      width = round(static_cast<size_t>(columns), 16);
         line_stride = round(height > width ? height : width, 64) + 2 * AT_ONCE;
@@ -94,7 +94,7 @@ struct OwnLayout {
         taken = offsets + height * lanes * sizeof(uint32_t);
         scores = taken + AT_ONCE * lanes;
         bytes = profiles = scores + 8 * AT_ONCE * lanes;
-        if (lookup) return;
+        if (own.lookup) return;
         stride = round(width, 64);
         // An odd number of cache lines, so that lanes do not meet in the same places of a cache.
         const size_t blocks = static_cast<size_t>(__builtin_popcount(own.row_codes));
@@ -220,7 +220,7 @@ struct ByteKernel {
     size_t (*own_bytes)(const OwnRows& own, int32_t columns);
     void (*prepare_own)(const Scheme& scheme, Group& group, const OwnRows& own);
     void (*align)(ByteBatch& batch);
-    bool takes_few_rows;  // or own rows are all different to it
+    bool looks_up;  // scores of own rows, also of few; else they come from profiles
     // The same of lanes of similar sequences, those of `done`: first bounds by a beam, then paths.
     void (*find_bounds)(ByteBatch& batch, LaneBand& band);
     void (*fill_band)(ByteBatch& batch, LaneBand& band);

@@ -32,8 +32,10 @@ void set_lanes(const pairalign_result& result, const Pair* pairs, int count, con
         own.rows = std::max(own.rows, own.lengths[l]);
         own.row_codes |= rows.residues[static_cast<size_t>(pair.row)];
     }
+    own.rows = static_cast<int32_t>(up_to_multiple(static_cast<size_t>(own.rows), OwnRows::ROWS));
     own.unambiguous = result.engine->unambiguous;
     own.classes = classes;
+    own.lookup = result.engine->bytes().looks_up;
     own.few.count = 0;
 }
 

@@ -31,7 +31,8 @@
 //   ints            with LOOKUP: LANES / 4 bytes in memory as Ints
 //   compressed      with LOOKUP: the bytes where a mask is set, one after the other, then zeros
 //   join            the first halves of two vectors
-//   WithoutLookup   the type for what looks no scores up: one code for all
+//   WithoutLookup   the type for what looks no scores up in tiers: one code for all
+//   WithLookup      the type that looks scores up, if there is one
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h
 #pragma once
 

@@ -23,6 +23,7 @@ struct Bytes {
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     using WithoutLookup = Bytes;
+    using WithLookup = Bytes;
     __m256i v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) {

@@ -24,6 +24,7 @@ struct BytesOf {
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = PERMUTE;
     using WithoutLookup = BytesOf<false>;
+    using WithLookup = BytesOf<true>;
     __m512i v;
 
     static PAIRALIGN_INLINE BytesOf load(const uint8_t* p) { return {_mm512_load_si512(p)}; }

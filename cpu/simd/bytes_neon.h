@@ -19,6 +19,7 @@ struct Bytes {
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     using WithoutLookup = Bytes;
+    using WithLookup = Bytes;
     uint8x16_t v;
 
     static PAIRALIGN_INLINE Bytes load(const uint8_t* p) { return {vld1q_u8(p)}; }

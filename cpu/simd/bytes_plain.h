@@ -16,6 +16,7 @@ struct Bytes {
     typedef int8_t Marks __attribute__((vector_size(LANES / 4)));
     static constexpr bool LOOKUP = false;
     using WithoutLookup = Bytes;
+    using WithLookup = Bytes;
     struct Mask {
         bool v[LANES];
     };
