@@ -375,9 +375,8 @@ private:
 
     enum class Row { INNER, ENDS_GROUP, LAST };
 
-    template <Row ROW>
+    template <Row ROW, bool LAST = ROW == Row::LAST>
     void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept, bool group_ends) {
-        constexpr bool LAST = ROW == Row::LAST;
         if constexpr (!LAST) group_ends = ROW == Row::ENDS_GROUP;
         const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
         const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
@@ -435,8 +434,7 @@ private:
         }
         add_entries(batch, i);
         if (group_ends) {
-            check_row(batch, sum);
-            check_row(batch, z_sum);
+            check_row(batch, sum, z_sum);
             scale_back(largest, z_largest);
         }
     }
@@ -453,9 +451,10 @@ private:
         }
     }
 
-    // A model's posteriors of a row: lanes in which they add up to more than they may, or to no number.
-    static void check_row(PosteriorBatch& batch, V sum) {
-        const uint32_t sound = V::above(V::all(PosteriorScaling::MOST_OF_ROW), sum);
+    // Both models' posteriors of a row: lanes in which one's add up to more than they may, or to no number.
+    static void check_row(PosteriorBatch& batch, V sum, V z_sum) {
+        const V most = V::all(PosteriorScaling::MOST_OF_ROW);
+        const uint32_t sound = V::above(most, sum) & V::above(most, z_sum);
         for (int l = 0; l < LANES; l++)
             if (!(sound >> l & 1)) batch.too_wide[l] = true;
     }
