@@ -87,14 +87,6 @@ def test_what_belongs_to_another_user(
     assert f"'{chosen}' belongs to another user (number {other})" in caplog.text
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_what_was_given_to_another_user(cache: Path) -> None:
-    os.chown(cache.parent, 12_345, -1)
-    assert load() == b"compiled\n"
-    os.chown(cache.parent, 0, -1)
-    assert load() == FOREIGN
-
-
 def test_without_a_compiler_the_reason_is_said(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,7 +66,7 @@ def many(longest: int) -> SequenceSet:
     rng = np.random.default_rng(longest)
     letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
     records = []
-    for k in range(300):
+    for k in range(180):
         length = longest if k < 3 else int(rng.integers(max(1, longest - 30), longest + 1))
         records.append("".join(rng.choice(letters, length)))
         if k % 3 == 0:
@@ -79,7 +79,7 @@ def test_blocks_devices_and_room_do_not_show(device: Any, longest: int) -> None:
     """Pairs that find no room are compared again, in halves."""
     sequences = many(longest)
     expected = pairs_within_edits(sequences, None, 5)
-    assert len(expected.rows) >= 100
+    assert len(expected.rows) >= 60
     for devices, at_once, most in (([device], 1 << 40, 1 << 20), ([device] * 2, 30_000, 1)):
         counted: list[int] = []
         found = pairs_within_edits(

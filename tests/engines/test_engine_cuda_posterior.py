@@ -128,7 +128,7 @@ def test_pairs_come_in_the_order_asked_for(device: Any) -> None:
 @pytest.mark.parametrize("match_states", STATES)
 def test_ranges_that_are_too_wide_are_computed_with_more(device: Any, match_states: int) -> None:
     """Blocks that belong together crosswise: one has to give way."""
-    blocks = [("W" * n + "C" * n, "C" * n + "W" * n) for n in (10, 60, 500)]
+    blocks = [("W" * n + "C" * n, "C" * n + "W" * n) for n in (10, 60, 450)]
     strings = [one for pair in blocks for one in pair] + ["MKV" * 20]
     sequences = SequenceSet.from_strings(strings, alphabet="protein")
     pairs = np.array([6, 0, 4, 2, 6], np.int32), np.array([0, 1, 5, 3, 2], np.int32)

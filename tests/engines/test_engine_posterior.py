@@ -147,12 +147,12 @@ def test_a_wide_range_is_found_and_computed_with_more(repeats, expected):
 
 
 def test_a_range_beyond_float64_is_computed_with_exponents_that_do_not_end():
-    sequences = _pair_with_a_wide_range(500)
+    sequences = _pair_with_a_wide_range(420)
     found = _compute(sequences)
     assert ARITHMETICS[found.arithmetic[0]] == "extended"
     widest = _compute(sequences, arithmetic="extended")
     assert _same(found, widest)
-    per_row = np.bincount(found.rows, found.probabilities, minlength=1000)
+    per_row = np.bincount(found.rows, found.probabilities, minlength=840)
     assert per_row.max() < 1.5
 
 

@@ -275,12 +275,6 @@ def test_paf_and_sam(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "-o", "hits.paf", "--max-hits", "2"]) == 0
     assert main(["verify", "hits.paf", "in.fa", "--mode", "local"]) == 0
     assert "\t-\t" in Path("hits.paf").read_text()
-    for k in (2, 1):
-        assert main([*command, "-o", "parts", "--shard", f"{k}/2", "--format", "paf"]) == 0
-    assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
-    assert Path("all.paf").read_bytes() == Path("x.paf").read_bytes()
-    assert main([*command, "-o", "again.paf", "--resume", "--commit-every", "0"]) == 0
-    assert Path("again.paf").read_bytes() == Path("x.paf").read_bytes()
 
 
 @pytest.mark.parametrize("format", [n for n, writer in FORMATS.items() if not writer.either_strand])

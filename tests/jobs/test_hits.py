@@ -409,3 +409,9 @@ def test_shards_cover_all_queries_once() -> None:
             part.pieces[0].start + part.pairs for part in parts[:-1]
         ]
         assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
+
+
+def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("one.fa", proteins(30, 1))
+    assert main(["align", "one.fa", "-k", "2", "--device", "cpu", "-o", "out.tsv"]) == 0
+    assert "435, with 60 hits, up to 2 a query" in capsys.readouterr().err

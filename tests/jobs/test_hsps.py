@@ -87,17 +87,6 @@ def test_every_engine(open_on: OpenEngine) -> None:
     engine.close()
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("hsps", [2, 10])
-def test_on_a_gpu(hsps: int) -> None:
-    reads = {f"r{k}": changed(3 * GENOME[k * 50 : k * 50 + 400], 0.05, k) for k in range(30)}
-    options = {"mode": "local", "hsps": hsps, "min_score": 100}
-    assert_same(
-        pairalign.align(reads, **options, device="cpu"),
-        pairalign.align(reads, **options, device="cuda"),
-    )
-
-
 def test_thresholds_end_a_pair() -> None:
     """The first alignment that does not pass is the end, whatever comes after it."""
     core, worse = GENOME[:100], changed(GENOME[200:300], 0.2, 1)

@@ -11,7 +11,7 @@ from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.jobs.msa import family_tree, one_family
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_by_tree
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, cut_trees, group_by_tree
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
 from pairalign.requests.resources import Resources
 from pairalign.results.tree_result import GuideTree
@@ -94,6 +94,21 @@ def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(seed, mon
     for one, other in tree.children.tolist():
         inside.append(inside[one] | inside[other])
     assert set(range(len(whole))) in inside
+
+
+def test_trees_are_cut_at_one_height():
+    sequences = _evolved(60, 30)
+    groups = [np.arange(start, start + 20) for start in (0, 20, 40)]
+    trees = [_tree(sequences.reordered(group)) for group in groups]
+    for count in (1, 3, 12, 59, 60):
+        pieces, parts = cut_trees(groups, trees, count)
+        assert sorted(np.concatenate(pieces).tolist()) == list(range(60))
+        assert [len(part) for part in parts] == [len(piece) for piece in pieces]
+        assert 3 <= len(pieces) <= max(3, count)
+        whole, kept = (
+            np.sort(np.concatenate([one.linkage[:, 2] for one in of])) for of in (trees, parts)
+        )
+        assert np.allclose(kept, whole[: len(kept)])
 
 
 def test_groups_are_aligned_along_their_part_of_the_tree():

@@ -16,7 +16,10 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
+from pairalign.formats import open_writer
+from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.overlaps.presets import PRESETS
+from pairalign.pairs.want import Detail
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
@@ -140,6 +143,20 @@ def test_names_that_gfa_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="GFA names"):
         found.write(tmp_path / "out.gfa")
     assert not list(tmp_path.iterdir())
+
+
+def test_dual_is_for_paf(tmp_path: Path) -> None:
+    found = find({"a": GENOME[:100], "b": GENOME[:100]})
+    with pytest.raises(FormatError, match="leave dual=True out"):
+        open_writer(
+            tmp_path / "o.gfa",
+            None,
+            Content(
+                *(found.reads, found.reads, found.alignments.scoring, Detail.CIGAR),
+                shown=Shown(both_ways=True, strands=True),
+                max_overhang=0,
+            ),
+        )
 
 
 def test_networkx() -> None:

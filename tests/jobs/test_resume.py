@@ -8,12 +8,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from resuming import OPTIONS, interrupt, md5, run, write_set
 
 from pairalign.errors import PartsError
-from pairalign.formats import FORMATS
 from pairalign.formats.part_output import PartOutput, take, whole_part
 from pairalign.formats.pieces import Manifest, Part, read_manifest
 from pairalign.jobs.run import slabs as slabs_module
@@ -245,21 +243,9 @@ def test_results_are_committed_as_often_as_they_are_to_be(
     assert len(set(commits)) > 10 if seconds == "0" else len(set(commits)) == 1
 
 
-def test_a_part_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_set("in.fa", 40, 60)
-    options = ("--window", "9", "--mode", "local", "--min-score", "12")
-    run("align", "in.fa", "-o", "one.fasta", "-q", *options)
-    for k in (2, 3, 1):
-        shard = ("--shard", f"{k}/3", "--format", "fasta")
-        command = ["align", "in.fa", "-o", "parts", *shard, *options, *OPTIONS]
-        interrupt(command, monkeypatch, 2)
-        run(*command)
-    run("merge", "parts", "-o", "all.fasta", "-q")
-    assert md5("all.fasta") == md5("one.fasta")
-
-
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])  # of one query
-def test_every_format_is_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("format", ["tsv", "sam", "parquet", "graphml", "npz"])
+def test_formats_are_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After two kills; each format is, as a shard, in test_resumed_shards.py."""
     write_set("in.fa", 40, 60)
     options = ("--window", "9", "--mode", "local", "--min-score", "12", "--format", format)
     run("align", "in.fa", "-o", "one", "-q", *options)
@@ -268,20 +254,6 @@ def test_every_format_is_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -
     interrupt(command, monkeypatch, 2)
     run(*command)
     assert md5("out") == md5("one")
-
-
-def test_overlaps_are_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    genome = "".join(rng.choice(list("ACGT"), 9000))
-    Path("reads.fa").write_text(
-        "".join(f">r{i}\n{genome[i : i + 110]}\n" for i in range(0, 8700, 8))
-    )
-    run("overlap", "reads.fa", "-o", "one.gfa", "-q")
-    assert Path("one.gfa").read_bytes().count(b"\nL\t") > 1000
-    command = ["overlap", "reads.fa", "-o", "out.gfa", *OPTIONS]
-    interrupt(command, monkeypatch, 1)
-    run(*command)
-    assert md5("out.gfa") == md5("one.gfa")
 
 
 @pytest.mark.parametrize("output", ["out.tsv", "out.nwk"])

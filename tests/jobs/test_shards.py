@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,12 +13,14 @@ from align_command import align
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from resuming import md5
 from shard_costs import cost, shard_of
 
 from pairalign import CapacityError
 from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
+from pairalign.formats.pieces import clear_parts, read_manifests
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import WindowGrid, count_cells
@@ -44,10 +45,6 @@ def write_set(path: Path, count: int, seed: int) -> None:
             file.write(f">p{i} protein\n{''.join(letters)}\n")
 
 
-def md5(path: str | Path) -> str:
-    return hashlib.md5(Path(path).read_bytes()).hexdigest()
-
-
 def make_parts(*options: str, shards: int = SHARDS, folder: str = "parts") -> None:
     for k in range(shards, 0, -1):  # in no particular order
         align("in.fa", "-o", folder, "--shard", f"{k}/{shards}", "-q", *options)
@@ -57,10 +54,12 @@ def merge(*arguments: str, code: int = 0) -> None:
     assert main(["merge", *arguments]) == code
 
 
-@pytest.mark.parametrize("format", SEVERAL)
 @pytest.mark.parametrize(
-    "options",
-    [("--mode", "local", "--min-score", "5", "--window", "4"), ("--min-score", "9999")],
+    ("format", "options"),
+    [
+        *((format, ("--min-score", "9999")) for format in SEVERAL),
+        *((format, ("--mode", "local", "--window", "4")) for format in ("fasta", "parquet")),
+    ],
 )
 def test_merged_parts_are_a_single_run(
     format: str, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -77,27 +76,8 @@ def test_merged_parts_are_a_single_run(
         assert Path(f"all{ending}").read_bytes() == Path(f"one{ending}").read_bytes()
 
 
-@pytest.mark.parametrize("format", ["paf", "gfa", "sam"])
-def test_parts_of_overlaps(format: str) -> None:
-    rng = np.random.default_rng(4)
-    genome = "".join(rng.choice(list("ACGT"), 2000))
-    other = str.maketrans("ACGT", "TGCA")
-    reads = {i: genome[i : i + 260] for i in range(0, 1700, 60)}
-    reads |= {i: letters.translate(other)[::-1] for i, letters in reads.items() if i % 180 == 0}
-    Path("reads.fa").write_text("".join(f">r{i}\n{letters}\n" for i, letters in reads.items()))
-    options = ("--min-overlap", "60", "-q")
-    assert main(["overlap", "reads.fa", "-o", f"one.{format}", *options]) == 0
-    for k in (2, 3, 1):
-        shard = ("--format", format, "--shard", f"{k}/3")
-        assert main(["overlap", "reads.fa", "-o", "parts", *shard, *options]) == 0
-    merge("parts", "-o", f"all.{format}", "-q")
-    assert Path(f"all.{format}").read_bytes() == Path(f"one.{format}").read_bytes()
-    assert Path(f"one.{format}").read_bytes().count(b"\n") > 30
-
-
-@pytest.mark.parametrize("measure", ["identity", "score", "kimura"])
-def test_parts_of_distances(measure: str) -> None:
-    options = ("--measure", measure, "-q")
+def test_parts_of_distances() -> None:
+    options = ("--measure", "kimura", "-q")
     endings = ("phylip", "tsv", "npy")
     for ending in endings:
         assert main(["distance", "in.fa", "-o", f"one.{ending}", *options]) == 0
@@ -150,6 +130,18 @@ def test_parts_of_a3m() -> None:
         align("query.fa", "in.fa", "-o", "parts", "--shard", f"{k}/3", *options)
     merge("parts", "-o", "all.a3m", "-q")
     assert md5("all.a3m") == md5("one.a3m")
+
+
+def test_what_is_no_piece_of_the_run_stays() -> None:
+    make_parts()
+    own = Path("parts/part-1-of-3.bak")
+    own.write_text("mine")
+    clear_parts("parts", read_manifests("parts")[0].run)
+    assert [path.name for path in Path("parts").iterdir()] == [own.name]
+    own.unlink()
+    make_parts()
+    clear_parts("parts", read_manifests("parts")[0].run)
+    assert not Path("parts").exists()
 
 
 def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -230,6 +222,13 @@ def test_parts_that_were_cut_elsewhere(
     assert "another version has cut it; make it again" in capfd.readouterr().err
     align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
     merge("parts", "-o", "all.paf")
+
+
+def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
+    make_parts(shards=1)
+    merge("parts", "-o", "all.tsv", code=2)
+    assert "the parts are paf, which the name" in capfd.readouterr().err
+    merge("parts", code=2)
 
 
 def test_a_part_is_complete_with_its_manifest() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import PROGRAM, TIMEOUT_SECONDS
+from resuming import md5
 
 import pairalign
 from pairalign.cli.main import main
@@ -28,10 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for i in range(60):
             letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), int(rng.integers(5, 200)))
             file.write(f">p{i}\n{''.join(letters)}\n")
-
-
-def md5(path: str) -> str:
-    return hashlib.md5(Path(path).read_bytes()).hexdigest()
 
 
 def check_executor(executor: Executor, **options: object) -> None:
@@ -248,7 +244,7 @@ def test_workers_that_are_killed(dask) -> None:
     """Three workers, of which two are killed in mid-run; the scheduler and their nannies live."""
     rng = np.random.default_rng(8)
     with Path("in.fa").open("w") as file:
-        for i in range(400):
+        for i in range(250):
             letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 500)
             file.write(f">p{i}\n{''.join(letters)}\n")
     assert main(["align", "in.fa", "-o", "one.paf", "-q"]) == 0

@@ -43,11 +43,6 @@ def open_on(
     )
 
 
-def open_cuda(sets: Sequence[SequenceSet], scoring: Scoring, **options: Any) -> CudaEngine:
-    """The CUDA engine on the first device; options: family, memory_bytes."""
-    return open_on(cuda_device(), sets, scoring, **options)
-
-
 def open_preferring(
     family: str, sets: Sequence[SequenceSet], scoring: Scoring, **options: Any
 ) -> CudaEngine:

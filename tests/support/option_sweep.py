@@ -85,7 +85,6 @@ BASES: dict[str, list[list[str]]] = {
     "update": [["parts", "new.fa"]],
 }
 """What a command is given besides; of others each of the inputs."""
-_NO_INPUT = ("help", "completion", "devices")
 _BY_METAVAR = {
     "IN2": "more.fa", "IN3": "more.fa", "FASTA|first|whole": "whole", "NEWICK": "tree.nwk",
     "AFA": "ab.afa", "NPY": "m.npy", "CLUSTERS": "c.uc", "file|prefix|FILE": "groups.tsv",
