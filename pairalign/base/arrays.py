@@ -7,3 +7,4 @@ import numpy.typing as npt
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+Structs = npt.NDArray[np.void]

@@ -95,7 +95,7 @@ class Option:
     """
 
     name: str
-    default: Any = None
+    default: object = None
     help: str | None = None
     about: str | None = None
     flags: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ def has_job(job: str) -> bool:
     return os.path.exists(os.path.join(_JOBS, job, "__init__.py"))
 
 
-def option(default: Any = None, help: str | None = None, **known: Any) -> Any:
+def option(default: object = None, help: str | None = None, **known: Any) -> Any:
     """Declare an option of a request; `known` are the attributes of `Option`."""
     declared = Option("", default, help=help, **known)
     if declared.is_several:
@@ -238,7 +238,7 @@ class Request:
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **given: object) -> None:
         values = vars(self)
         for attribute in fields(self):  # type: ignore[arg-type]
             if attribute.name in given:
@@ -252,7 +252,7 @@ class Request:
         if given:
             raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -303,7 +303,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
     return tuple(slot.option for slot in slots_of(kind))
 
 
-def _find_slots(kind: Any) -> Iterator[Slot]:
+def _find_slots(kind: type) -> Iterator[Slot]:
     attributes = {attribute.name: attribute for attribute in fields(kind)}
     homes: dict[str, type] = {}
     for name, home in _homes_in_order(kind):
@@ -354,7 +354,7 @@ def values_of(request: object) -> dict[str, Any]:
     return {slot.option.name: slot.value(request) for slot in slots_of(type(request))}
 
 
-def changed(request: _Request, **values: Any) -> _Request:
+def changed(request: _Request, **values: object) -> _Request:
     """Return a request with other values of some options, or of other fields."""
     field_values, groups = _by_group(type(request), values)
     for home, some in groups.items():
@@ -405,7 +405,7 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     return kind(**field_values)
 
 
-def _as_declared(option: Option, value: Any) -> Any:
+def _as_declared(option: Option, value: object) -> object:
     """Return a value as the option has it: of several a tuple, of exact numbers a fraction."""
     if option.is_several:
         return as_several(option.name, value)
@@ -524,8 +524,9 @@ def stored(request: object) -> dict[str, Any]:
     }
 
 
-def _stored_value(option: Option, value: Any) -> Any:
+def _stored_value(option: Option, value: object) -> object:
     if option.is_several:
+        assert isinstance(value, tuple)
         return list(value)
     if option.is_flag:
         return True
@@ -558,7 +559,7 @@ def restored(kind: type[_Request], found: Mapping[str, Any]) -> _Request:
     return request
 
 
-def _restored_value(option: Option, value: Any) -> Any:
+def _restored_value(option: Option, value: Any) -> object:
     texts = value if option.is_several and isinstance(value, list) else [value]
     if option.is_flag and value is True:
         return True

@@ -58,7 +58,7 @@ class Taken:
 
 
 def takes(
-    types: Any, *kinds: type, but: tuple[str, ...] = (), **defaults: Any
+    types: Any, *kinds: type, but: tuple[str, ...] = (), **defaults: object
 ) -> Callable[[_Function], _Function]:
     """Declare that a function takes the options of some requests, as ``**options``.
 

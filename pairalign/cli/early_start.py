@@ -19,6 +19,7 @@ from typing import Any
 from pairalign.base.choices import COMPRESSED_INPUTS
 from pairalign.base.declaration import values_of
 from pairalign.base.error_types import KernelBuildError
+from pairalign.requests.shared import CommandOptions
 
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
@@ -35,7 +36,7 @@ _CAPABILITY = (75, 76)
 """The driver's attributes of a device that are the parts of its compute capability."""
 
 
-def start_early(request: Any) -> threading.Thread | None:
+def start_early(request: CommandOptions) -> threading.Thread | None:
     """Begin to start the CUDA driver if a command is likely to use it.
 
     Parameters

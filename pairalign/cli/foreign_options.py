@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.base.declaration import Option
+
+if TYPE_CHECKING:
+    import argparse
 
 _FIRST, _SECOND = "IN, a name without an option", "IN2 of pairalign align IN IN2"
 _NO_USE = "of no use: every pair is aligned"
@@ -88,7 +91,7 @@ def name_here(option: str, known: Mapping[str, Any]) -> str:
     return ""
 
 
-def elsewhere(action: Any) -> tuple[str, ...]:
+def elsewhere(action: argparse.Action) -> tuple[str, ...]:
     """Return what other programs call an option, where its declaration says so."""
     declared: Option | None = getattr(action, "declared", None)
     return () if declared is None else declared.elsewhere

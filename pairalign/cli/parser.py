@@ -186,7 +186,7 @@ class _HelpText(argparse.HelpFormatter):
 class _Help(argparse.Action):
     """Prints the short help, or with the word `all` the whole one."""
 
-    def __call__(self, parser: Any, _: Any, word: Any, __: str | None = None) -> None:
+    def __call__(self, parser: Any, _: object, word: object, __: str | None = None) -> None:
         print(parser.format_help() if word == "all" else parser.format_short_help(), end="")
         parser.exit()
 

@@ -303,7 +303,7 @@ def later(module: str, function: str) -> Callable[[Any], None]:
         The function takes the request of the command.
     """
 
-    def run(request: Any) -> None:
+    def run(request: CommandOptions) -> None:
         with no_collection():
             from pairalign.base.memory_budget import check_room  # help asks nothing
 
@@ -334,7 +334,7 @@ def _start_blas() -> None:
 class _Version(argparse.Action):
     """Prints the version, which is looked up only then."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from pairalign.base.version import __version__
 
         print(f"pairalign {__version__}")
@@ -344,7 +344,7 @@ class _Version(argparse.Action):
 class _Cite(argparse.Action):
     """Prints how to cite the program, which is looked up only then."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from pairalign.cli.cite import citation
 
         print(citation())

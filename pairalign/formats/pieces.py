@@ -347,7 +347,7 @@ def find_differences(one: dict[str, Any], other: dict[str, Any]) -> str:
     return "; ".join(differences[:_SHOWN_DIFFERENCES])
 
 
-def _flatten(described: Any, other: Any, name: str = "") -> dict[str, Any]:
+def _flatten(described: object, other: object, name: str = "") -> dict[str, Any]:
     """Return values by their names; what the other has not at all is only ``given``."""
     if not isinstance(described, dict):
         return {name: described}

@@ -309,7 +309,7 @@ class DistanceArguments(OneSetArguments, GroupsArguments, NearArguments, total=F
     max_tcrdist: int | None
 
 
-def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
+def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: object) -> Rule:
     """Return the rule that an option has its default where something else is asked."""
     return Rule(lambda request: is_asked(request) and value_of(request, name) != default, why)
 

@@ -195,7 +195,7 @@ class OutputOptions(CommandOptions):
     writing: OutputRules = group(OutputRules)
 
 
-def written_as(values: Any, default: str, but: tuple[str, ...] = AT_ONCE) -> Any:
+def written_as(values: tuple[str, ...], default: str, but: tuple[str, ...] = AT_ONCE) -> Any:
     """Declare outputs with some formats; of standard output, `default`. See `Group.but`."""
     text = f"default: by the ending of OUT's name; {default} for stdout"
     return group(OutputRules, but=but, format={"values": values, "help": text})

@@ -19,7 +19,7 @@ _AS_X = str.maketrans("UOJ", "XXX")
 
 
 def to_tabular_msa(
-    rows: Sequence[str], names: Sequence[str], alphabet: Alphabet, **metadata: Any
+    rows: Sequence[str], names: Sequence[str], alphabet: Alphabet, **metadata: object
 ) -> skbio.TabularMSA:
     """Return rows of one width as scikit-bio has them.
 

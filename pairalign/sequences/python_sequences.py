@@ -132,12 +132,12 @@ def residues_of(item: object, what: str) -> bytes:
     raise TypeError(f"{what} is {_describe(item)}, {_EXPECTED}")
 
 
-def _plain(value: Any) -> object:
+def _plain(value: object) -> object:
     """Return what a value of an Arrow array is in Python."""
     return value.as_py() if hasattr(value, "as_py") else value
 
 
-def field_of(value: Any) -> str:
+def field_of(value: object) -> str:
     """Return a field of a table as a file has it: empty where it is missing (None, nan, NA)."""
     plain = _plain(value)
     try:

@@ -47,10 +47,10 @@ _AHEAD_LENGTHS = (100, 150, 250, 300)
 _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)
 """What the bits of a score are rounded up to, so that few kernels are compiled."""
 
-_SEQUENCES: Any = np.dtype(
+_SEQUENCES = np.dtype(
     [(name, "<u8") for name in ("codes", "starts", "lengths", "inputs")], align=True
 )
-ARGUMENTS: Any = np.dtype(
+ARGUMENTS = np.dtype(
     [
         ("rows", _SEQUENCES),
         ("columns", _SEQUENCES),
@@ -302,7 +302,7 @@ class Bitwise(KernelFamily):
             module = context.load_module(SOURCE, shape.defines(self._scores))
             function = self._functions[shape, kernel] = module.get_function(kernel)
         context.kernel = kernel
-        packed: Any = arguments[()]
+        packed = arguments[()]
         function(packed, block=(BLOCK_THREADS, 1, 1), grid=grid, stream=self._slot.stream)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.device_memory import allocator_of
+from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.device.tile_plan import ALIGNMENT
 
 _LEAST_PINNED = 64 << 10
@@ -29,20 +31,22 @@ class Slot:
         What makes pinned memory; default: the driver, which takes longer.
     """
 
-    def __init__(self, driver: Any, *, grows: bool = True, pinning: Any = None) -> None:
+    def __init__(
+        self, driver: ModuleType, *, grows: bool = True, pinning: Pinning | None = None
+    ) -> None:
         self._driver = driver
         self._allocate = allocator_of(driver)
         self._pinning = driver if pinning is None else pinning
         self._grows = grows
-        self.stream: Any = driver.Stream()
-        self.kernels: Any = self.stream  # or another one: see `SharedStreams.batch`
+        self.stream = driver.Stream()
+        self.kernels = self.stream  # or another one: see `SharedStreams.batch`
         # Waiting for these lets the thread sleep; waiting for a stream keeps a core busy.
         kinds = driver.event_flags
         flags = int(kinds.BLOCKING_SYNC) | int(kinds.DISABLE_TIMING)
-        self.computed: Any = driver.Event(flags)
-        self._finished: Any = driver.Event(flags)
-        self.ready: Any = driver.Event(int(kinds.DISABLE_TIMING))
-        self.launched: Any = driver.Event(int(kinds.DISABLE_TIMING))
+        self.computed = driver.Event(flags)
+        self._finished = driver.Event(flags)
+        self.ready = driver.Event(int(kinds.DISABLE_TIMING))
+        self.launched = driver.Event(int(kinds.DISABLE_TIMING))
         self._arena: Any = None
         self._arena_bytes = 0
         self._retired: list[Any] = []  # arenas that became too small

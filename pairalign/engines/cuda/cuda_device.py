@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import Any
 
 from pairalign.base.error_types import KernelBuildError
@@ -43,7 +44,7 @@ class CudaDevice:
 
     is_cpu = False
 
-    def __init__(self, driver: Any, index: int) -> None:
+    def __init__(self, driver: ModuleType, index: int) -> None:
         handle = driver.Device(index)
         self.driver = driver
         self.pinning = Pinning(driver)

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
+from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.device_sets import DeviceSet, Shared, halve_batches
@@ -85,7 +87,7 @@ class DeviceContext:
     """
 
     name: str
-    driver: Any
+    driver: ModuleType
     capability: tuple[int, int]
     multiprocessors: int
     memory_bytes: int
@@ -96,7 +98,7 @@ class DeviceContext:
     load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
     compile_ahead: Callable[[Sequence[ModuleRequest]], None]
     detail: Detail
-    pinning: Any
+    pinning: Pinning
     pool: PinnedPool
     align_on_host: Callable[[Window, Want], Alignments]
     check_cancelled: Callable[[], None]

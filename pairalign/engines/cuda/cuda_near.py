@@ -18,6 +18,7 @@ from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
+from pairalign.engines.cuda.cuda_device import CudaDevice
 
 SOURCE = "near/near.cu"
 KERNEL = "find_near"
@@ -53,7 +54,7 @@ def fits(problem: NearProblem) -> bool:
     return longest <= LONGEST and int(problem.gaps.min()) > 0
 
 
-def load(device: Any) -> Any:
+def load(device: CudaDevice) -> Any:
     """Return the kernel, compiled if need be.
 
     Raises
@@ -127,7 +128,7 @@ class _OnGpu:
         Near pairs that are found at a time; at least those of a row.
     """
 
-    def __init__(self, device: Any, problem: NearProblem, room: int) -> None:
+    def __init__(self, device: CudaDevice, problem: NearProblem, room: int) -> None:
         self._device, self._problem, self._room = device, problem, room
         self._orders = problem.rows.order, problem.columns.order
         self._allocations: list[Any] = []

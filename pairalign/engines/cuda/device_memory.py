@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 _OF_PYCUDA = "pycuda.driver"
@@ -24,7 +25,7 @@ class DeviceMemory:
         What it has allocated.
     """
 
-    def __init__(self, cuda: Any, address: int) -> None:
+    def __init__(self, cuda: ctypes.CDLL, address: int) -> None:
         self._cuda = cuda
         self._address = address
 
@@ -36,7 +37,7 @@ class DeviceMemory:
         self._cuda.cuMemFree_v2(ctypes.c_uint64(self._address))
 
 
-def allocator_of(driver: Any) -> Callable[[int], Any]:
+def allocator_of(driver: ModuleType) -> Callable[[int], Any]:
     """Return what takes device memory, by its size in bytes, in the context that is current.
 
     Parameters

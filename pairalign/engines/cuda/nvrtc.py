@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pairalign.base.error_types import KernelBuildError
@@ -41,7 +42,7 @@ def find_nvrtc() -> Any | None:
 
 
 def compile_cubin(
-    nvrtc: Any,
+    nvrtc: ModuleType,
     path: Path,
     defines: Mapping[str, int | str],
     architecture: int,
@@ -101,14 +102,14 @@ def compile_cubin(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _log(nvrtc: Any, program: Any) -> str:
+def _log(nvrtc: ModuleType, program: Any) -> str:
     """Return what the compiler printed."""
     text: bytes = b" " * _checked(nvrtc, nvrtc.nvrtcGetProgramLogSize(program))
     _checked(nvrtc, nvrtc.nvrtcGetProgramLog(program, text))
     return text.rstrip(b"\0").decode(errors="replace").strip()
 
 
-def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
+def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:
     """Return what a function of NVRTC gave back, or raise what it says."""
     if answer[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
         raise KernelBuildError(f"NVRTC failed: {answer[0].name}")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Structs
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
@@ -129,7 +130,13 @@ class PairPerThread(KernelFamily):
         return int(self._matrix)
 
     def launch(
-        self, kernel: str, width: Width, blocks: int, threads: int, slot: Slot, packed: Any
+        self,
+        kernel: str,
+        width: Width,
+        blocks: int,
+        threads: int,
+        slot: Slot,
+        packed: Structs,
     ) -> None:
         """Queue one kernel."""
         context = self._context
@@ -193,7 +200,7 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
             arguments["lengths"][k] = int(device_set.device_lengths)
         arguments["matrix"] = self._family.matrix_address
         batch.write_numbers(arguments, want, context.scoring, one_set=context.one_set)
-        packed: Any = arguments[()]
+        packed = arguments[()]
 
         place = assembly.next_place(batch.pairs)
         blocks = -(-len(batch.tiles) // WARPS)
@@ -233,5 +240,5 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
                 self._context.driver.memcpy_dtoh_async(runs, flight.runs_address, slot.stream)
         slot.wait()
 
-    def _launch(self, kernel: str, blocks: int, threads: int, slot: Slot, packed: Any) -> None:
+    def _launch(self, kernel: str, blocks: int, threads: int, slot: Slot, packed: Structs) -> None:
         self._family.launch(kernel, self._width, blocks, threads, slot, packed)

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import mmap
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Pinning:
         ``register_host_memory`` fails with NumPy 2.)
     """
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: ModuleType) -> None:
         self.Error = driver.Error
         self._driver = driver
         self._cuda: Any = None

@@ -13,7 +13,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 from pairalign.engines.cuda.buffers import Slot
 
@@ -29,7 +29,7 @@ class SharedStreams:
         ``pycuda.driver``; the CUDA context must be current.
     """
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: ModuleType) -> None:
         self._driver = driver
         self._streams = [driver.Stream() for _ in range(STREAMS)]
         self._turn = 0

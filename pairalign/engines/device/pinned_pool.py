@@ -19,7 +19,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,15 @@ _MOST_AHEAD = 512 << 20  # a segment is larger than asked for by no more than th
 
 Block = npt.NDArray[np.uint8]
 Extent = tuple[int, int]  # first byte in a segment, and the one after the last
+
+
+class PinningDriver(Protocol):
+    """What has pinned memory: PyCUDA's driver, or a stand-in."""
+
+    Error: type[Exception]
+
+    def pagelocked_empty(self, size_bytes: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return pinned memory."""
 
 
 class _Segment:
@@ -101,7 +110,7 @@ class PinnedPool:
 
     def __init__(
         self,
-        driver: Any,
+        driver: PinningDriver,
         current: Callable[[], AbstractContextManager[None]],
         limit_bytes: int,
     ) -> None:
@@ -290,7 +299,9 @@ class SharedPool:
         See `PinnedPool`.
     """
 
-    def __init__(self, driver: Any, current: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(
+        self, driver: PinningDriver, current: Callable[[], AbstractContextManager[None]]
+    ) -> None:
         self._driver = driver
         self._current = current
         self._pool: PinnedPool | None = None

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pairalign.base.error_types import DeviceError, KernelBuildError
@@ -49,7 +50,7 @@ class OpenClDevice:
     handle : pyopencl.Device
     """
 
-    def __init__(self, cl: Any, handle: Any, index: int) -> None:
+    def __init__(self, cl: ModuleType, handle: Any, index: int) -> None:
         self.cl = cl
         self.index = index
         self.name = f"opencl:{index}"
@@ -193,7 +194,7 @@ def find_devices() -> list[OpenClDevice]:
         return _devices
 
 
-def _platforms(cl: Any) -> list[Any]:
+def _platforms(cl: ModuleType) -> list[Any]:
     try:
         platforms = list(cl.get_platforms())
     except cl.Error as error:

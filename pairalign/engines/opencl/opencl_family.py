@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.row_order import find_row_ranks
+
+if TYPE_CHECKING:
+    import pyopencl
 
 
 @dataclass
@@ -49,7 +52,7 @@ class OpenClContext:
     """
 
     device: OpenClDevice
-    queue: Any
+    queue: pyopencl.CommandQueue
     memory_bytes: int
     scoring: Scoring
     queries: DeviceSet
@@ -101,19 +104,21 @@ class OpenClContext:
             self.write(buffer, array)
         return buffer
 
-    def write(self, buffer: Any, array: npt.NDArray[Any]) -> None:
+    def write(self, buffer: pyopencl.Buffer, array: npt.NDArray[Any]) -> None:
         """Copy an array to the start of a buffer."""
         if array.nbytes:
             self.device.cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
 
-    def read(self, array: npt.NDArray[Any], buffer: Any, offset_bytes: int = 0) -> None:
+    def read(self, array: npt.NDArray[Any], buffer: pyopencl.Buffer, offset_bytes: int = 0) -> None:
         """Copy part of a buffer to a contiguous array, and wait for it."""
         if array.nbytes:
             self.device.cl.enqueue_copy(
                 self.queue, array, buffer, src_offset=offset_bytes, is_blocking=True
             )
 
-    def read_fields(self, fields: npt.NDArray[np.int32], place: slice, buffer: Any) -> None:
+    def read_fields(
+        self, fields: npt.NDArray[np.int32], place: slice, buffer: pyopencl.Buffer
+    ) -> None:
         """Copy a batch's results, a row of int32 a field, to their place in `fields`."""
         pairs = place.stop - place.start
         if fields.shape[1] == pairs:  # a batch is the whole window

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from pairalign.engines.device.device_sets import END_PADDING, padded_lengths
 from pairalign.engines.opencl.opencl_family import Arena, OpenClContext
 from pairalign.pairs.windows import Window
 from pairalign.sequences.complement import complement_of
+
+if TYPE_CHECKING:
+    import pyopencl
 
 SOURCE = "reverse_complement.cl"
 _GROUP_ITEMS = 32
@@ -28,10 +31,10 @@ class ReversedColumns:
 
     def __init__(self, context: OpenClContext) -> None:
         self._context = context
-        self._buffer: Any = None
+        self._buffer: pyopencl.Buffer | None = None
         self._bytes = 0
-        self._complement: Any = None
-        self._kernel: Any = None
+        self._complement: pyopencl.Buffer | None = None
+        self._kernel: pyopencl.Kernel | None = None
         self.codes = context.targets.codes
         self.shift = 0
 

@@ -7,7 +7,8 @@ other memory goes through a buffer of the driver's first.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,14 @@ import numpy.typing as npt
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 
+if TYPE_CHECKING:
+    import pyopencl
+
 
 class _Mapped:
     """Owner of a block: a buffer, and where it is mapped."""
 
-    def __init__(self, cl: Any, queue: Any, size_bytes: int) -> None:
+    def __init__(self, cl: ModuleType, queue: pyopencl.CommandQueue, size_bytes: int) -> None:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         self._buffer = cl.Buffer(queue.context, flags, size_bytes)
         self._array, _ = cl.enqueue_map_buffer(
@@ -41,7 +45,7 @@ class _Mapped:
 class _Driver:
     """What `PinnedPool` needs of a driver."""
 
-    def __init__(self, cl: Any, queue: Any) -> None:
+    def __init__(self, cl: ModuleType, queue: pyopencl.CommandQueue) -> None:
         self.Error = cl.Error
         self._cl, self._queue = cl, queue
 
@@ -50,7 +54,9 @@ class _Driver:
         return np.asarray(_Mapped(self._cl, self._queue, size_bytes))
 
 
-def pinned_pool(device: OpenClDevice, queue: Any, limit_bytes: int) -> PinnedPool | None:
+def pinned_pool(
+    device: OpenClDevice, queue: pyopencl.CommandQueue, limit_bytes: int
+) -> PinnedPool | None:
     """Return a pool for a device's results; None where its memory is the host's."""
     if device.is_cpu:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from pairalign.alignments.alignment_records import (
     SetNames,
     empty_records,
 )
+from pairalign.base.arrays import Structs
 from pairalign.base.error_types import AlignmentFileError, FormatError
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.formats.readers.table_reader import COLUMN_ROLES, not_checked
 from pairalign.formats.schemas import PARQUET, SchemaError, check_parquet
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _ROWS = 1 << 16
 _DECIMALS = 12
@@ -79,7 +83,7 @@ class ParquetReader(RecordReader):
         except (OSError, pa.ArrowException) as error:
             raise self._unreadable(error) from error
 
-    def read(self, piece: Any) -> AlignmentRecords:
+    def read(self, piece: pyarrow.RecordBatch) -> AlignmentRecords:
         """Read a record batch.
 
         Raises
@@ -94,8 +98,8 @@ class ParquetReader(RecordReader):
         except (ValueError, pa.ArrowException) as error:
             raise AlignmentFileError(f"{self.source}: {error}") from error
 
-    def _read(self, piece: Any) -> AlignmentRecords:
-        records: Any = empty_records(piece.num_rows)
+    def _read(self, piece: pyarrow.RecordBatch) -> AlignmentRecords:
+        records: Structs = empty_records(piece.num_rows)
         records["line"] = np.arange(piece.num_rows)
         parts: list[bytes] = []
         end = 0
@@ -118,7 +122,9 @@ class ParquetReader(RecordReader):
                 self._put_numbers(column, claim, records)
         return AlignmentRecords(b"".join(parts), records, runs, piece.num_rows)
 
-    def _put_names(self, column: Any, side: int, records: Any, parts: list[bytes], end: int) -> int:
+    def _put_names(
+        self, column: pyarrow.Array, side: int, records: Structs, parts: list[bytes], end: int
+    ) -> int:
         """Put places and indices of names into records; return where the text ends now."""
         import pyarrow as pa
 
@@ -138,7 +144,7 @@ class ParquetReader(RecordReader):
         parts += encoded
         return end + int(sizes.sum())
 
-    def _put_numbers(self, column: Any, claim: int, records: Any) -> None:
+    def _put_numbers(self, column: pyarrow.Array, claim: int, records: Structs) -> None:
         import pyarrow as pa
 
         is_valid = column.is_valid().to_numpy(False)
@@ -155,7 +161,7 @@ class ParquetReader(RecordReader):
         records["says"][:, claim] = np.where(is_valid, numbers, UNSAID)
 
 
-def _whole_numbers(column: Any, name: str, missing: int) -> Any:
+def _whole_numbers(column: pyarrow.Array, name: str, missing: int) -> Any:
     """Return the whole numbers of a column, int64; those that are not there are `missing`."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -168,7 +174,7 @@ def _whole_numbers(column: Any, name: str, missing: int) -> Any:
         raise ValueError(f"column '{name}' has a value that is no 64-bit whole number") from error
 
 
-def _runs_of(column: Any) -> tuple[Any, Any, Any]:
+def _runs_of(column: pyarrow.Array) -> tuple[Any, Any, Any]:
     """Return where the runs of each record begin, how many they are, and the runs."""
     import pyarrow as pa
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
@@ -37,6 +37,9 @@ from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import OutputOptions, OutputRules
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
 _RETRIES = 3
@@ -60,7 +63,7 @@ class ClusterCommand(Protocol):
 
 
 def run_on_cluster(
-    request: ClusterCommand, job: AlignmentJob, format: type[Writer], **more: Any
+    request: ClusterCommand, job: AlignmentJob, format: type[Writer], **more: object
 ) -> None:
     """Do a command on a cluster and write its output.
 
@@ -112,7 +115,7 @@ def make_parts(
     job: AlignmentJob,
     format: str,
     command: list[str],
-    **more: Any,
+    **more: object,
 ) -> str:
     """Make all parts of a result on a cluster.
 
@@ -196,7 +199,7 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     return shard
 
 
-def _await_parts(client: Any, futures: list[Any], job: AlignmentJob, tasks: int) -> None:
+def _await_parts(client: Client, futures: list[Any], job: AlignmentJob, tasks: int) -> None:
     """Wait for the parts that are not there yet, and show how far that has come."""
     from distributed import as_completed
 
@@ -226,7 +229,7 @@ def _needed_resources(device: str, workers: Collection[dict[str, Any]]) -> dict[
     return None
 
 
-def _open_client(address: str) -> Any:
+def _open_client(address: str) -> Client:
     """Connect to the scheduler that ``--dask`` names."""
     try:
         from distributed import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log, name_output
@@ -27,7 +27,7 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.formats import Writer
-    from pairalign.jobs.report.report_option import RunReport
+    from pairalign.jobs.report.report_option import ReportedCommand, RunReport
 
 _Options = TypeVar("_Options", bound=OutputOptions)
 
@@ -137,7 +137,7 @@ def _warn_of_replaced(problem: Problem) -> None:
         log.warning("%s", message)
 
 
-def report_of(request: Any, *inputs: str | None) -> RunReport | None:
+def report_of(request: ReportedCommand, *inputs: str | None) -> RunReport | None:
     """Return the report of a command with ``--report``, if one is wanted.
 
     Parameters

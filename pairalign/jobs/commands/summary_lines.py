@@ -11,6 +11,7 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import say
 from pairalign.formats.output import open_output
+from pairalign.requests.resources import CoreOptions, MessagesOptions, ResourcesOptions
 from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
@@ -35,7 +36,7 @@ class Lines:
         self.rows: list[tuple[str, str]] = []
         self.facts: dict[str, Any] = {}
 
-    def add(self, title: str, text: str, **facts: Any) -> None:
+    def add(self, title: str, text: str, **facts: object) -> None:
         """Add a line.
 
         Parameters
@@ -129,18 +130,18 @@ class Lines:
         return json.dumps(content) + "\n"
 
 
-def say_summary(options: Any, lines: Lines) -> None:
+def say_summary(request: MessagesOptions | CoreOptions | ResourcesOptions, lines: Lines) -> None:
     """Say the lines, or with ``--summary json`` the object; with ``--quiet`` nothing.
 
     With ``--multiqc`` the numbers are written there in any case.
     """
-    command = options.command_line[0]
-    if options.messages.multiqc is not None:
-        with open_output(options.messages.multiqc) as output:
+    command = request.command_line[0]
+    if request.messages.multiqc is not None:
+        with open_output(request.messages.multiqc) as output:
             output.write(lines.multiqc(command).encode())
-    if options.messages.quiet:
+    if request.messages.quiet:
         return
-    say(lines.json(command) if options.messages.summary == "json" else lines.text())
+    say(lines.json(command) if request.messages.summary == "json" else lines.text())
 
 
 def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, str]:

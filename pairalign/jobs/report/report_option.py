@@ -6,7 +6,7 @@ import datetime
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
@@ -20,6 +20,7 @@ from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
+from pairalign.sequences.input_rules import InputRules
 from pairalign.statistics.significance import Significance
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.tree import GuideTree
@@ -111,12 +112,33 @@ class RunReport:
         write_report(self.path, report)
 
 
-def open_report(options: Any, *inputs: str | None) -> RunReport:
+class ReportedCommand(Protocol):
+    """The request of a command that may write a report."""
+
+    @property
+    def report(self) -> str | None:
+        """Where it is written; None: there is to be none."""
+
+    @property
+    def reading(self) -> InputRules:
+        """How sequences are read."""
+
+    @property
+    def command_line(self) -> tuple[str, ...]:
+        """The program's arguments."""
+
+    @property
+    def resources(self) -> Resources:
+        """What may be used for it."""
+
+
+def open_report(request: ReportedCommand, *inputs: str | None) -> RunReport:
     """Return the report of a command; refuse, before any work, what cannot be made or written.
 
     Parameters
     ----------
-    options : of a command with ``--report``
+    request : ReportedCommand
+        With a report.
     inputs : str or None
         The files that the command reads, besides those of ``--also``.
 
@@ -128,10 +150,11 @@ def open_report(options: Any, *inputs: str | None) -> RunReport:
         The file cannot be written.
     """
     check_jinja()
-    check_writable(options.report)
-    named = (*inputs, *options.reading.also)
+    assert request.report is not None
+    check_writable(request.report)
+    named = (*inputs, *request.reading.also)
     files = tuple(str(path) for path in named if path)
-    return RunReport(options.report, files, options.command_line, options.resources)
+    return RunReport(request.report, files, request.command_line, request.resources)
 
 
 def _facts(request: RunReport, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:

@@ -239,7 +239,7 @@ class Destination:
 
 
 def open_destination(
-    request: OutputOptions, job: AlignmentJob, *, of_block: bool = False, **more: Any
+    request: OutputOptions, job: AlignmentJob, *, of_block: bool = False, **more: object
 ) -> Destination:
     """Find out what was written before, and open what the rest goes to.
 
@@ -271,7 +271,7 @@ def open_destination(
 
 
 def _open_part(
-    request: OutputOptions, part: Part, job: AlignmentJob, more: dict[str, Any]
+    request: OutputOptions, part: Part, job: AlignmentJob, more: dict[str, object]
 ) -> Destination:
     """Find out what there is of a part, and open it if it is not complete."""
     writing = request.writing

@@ -54,7 +54,9 @@ class Call:
     def __post_init__(self) -> None:
         refuse_unknown(self.function.__name__, self.options, taken_by(self.function).options)
 
-    def request(self, kind: type[_Request], *, more: tuple[Rule, ...] = (), **own: Any) -> _Request:
+    def request(
+        self, kind: type[_Request], *, more: tuple[Rule, ...] = (), **own: object
+    ) -> _Request:
         """Return a request of the options, checked.
 
         Parameters

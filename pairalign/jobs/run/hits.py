@@ -264,7 +264,7 @@ class HitsJob(AlignmentJob):
         """Targets, which of equally good ones comes first."""
         return self.problem.others.canonical_order()
 
-    def _part(self, **changes: Any) -> AlignmentJob:
+    def _part(self, **changes: object) -> AlignmentJob:
         """Return a job that does a part of this one."""
         kept = {
             attribute.name: getattr(self, attribute.name)

@@ -123,7 +123,7 @@ class KeptResults:
 
 
 @contextmanager
-def kept_results(writing: OutputRules, job: str, **decided: Any) -> Iterator[KeptResults | None]:
+def kept_results(writing: OutputRules, job: str, **decided: object) -> Iterator[KeptResults | None]:
     """Keep results of steps beside the output with ``--resume``, until a block has written it.
 
     Parameters

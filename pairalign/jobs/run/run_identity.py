@@ -33,7 +33,7 @@ _ONLY_HOW = {
 }
 
 
-def describe_run(job: AlignmentJob, **more: Any) -> Description:
+def describe_run(job: AlignmentJob, **more: object) -> Description:
     """Describe what decides the bytes of a job's results.
 
     Parameters
@@ -59,7 +59,7 @@ def describe_run(job: AlignmentJob, **more: Any) -> Description:
     return describe(type(job).__name__, **kept, **more)
 
 
-def describe(job: str, **what: Any) -> Description:
+def describe(job: str, **what: object) -> Description:
     """Describe what decides results; see `describe_run`.
 
     Parameters
@@ -75,7 +75,7 @@ def describe(job: str, **what: Any) -> Description:
     return {"version": __version__, "job": job, **described}
 
 
-def _describe(value: Any) -> Any:
+def _describe(value: object) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, Enum):

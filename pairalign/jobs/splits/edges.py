@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +72,7 @@ class Pairs:
         return cls(nobody, nobody, np.zeros(0), np.zeros(0, np.bool_))
 
 
-def request_of(kind: type[_Folds], call: Call, **own: Any) -> tuple[_Folds, Call]:
+def request_of(kind: type[_Folds], call: Call, **own: object) -> tuple[_Folds, Call]:
     """Return the request of a function's arguments, and the call with the mode to align in."""
     is_known = call.mode is not None or isinstance(call.scoring, Scoring)
     mode = call.known_mode if is_known else None

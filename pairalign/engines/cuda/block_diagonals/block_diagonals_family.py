@@ -358,7 +358,7 @@ class BlockDiagonals(KernelFamily):
             (module,) = context.load_modules([self._request(source, kernel)])
             function = self._functions[kernel] = module.get_function(kernel)
         context.kernel = kernel
-        packed: Any = parameters[()]
+        packed = parameters[()]
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
     def _prepare(self, rows_a_lane: int, traced: bool) -> None:

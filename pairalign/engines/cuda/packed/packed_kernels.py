@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Structs
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_family import DeviceContext
@@ -109,7 +110,7 @@ class PackedKernels:
         if want.detail == Detail.CIGAR:
             self._make_runs(flight)
 
-    def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
+    def _launch_one(self, launch: Launch, packed: Structs, slot: Slot, traced: bool) -> None:
         kind, tiling = launch.kind, launch.kind.tiling
         profile = 4 * self._costs.letters * tiling.width
         name = fill_name(kind, traced)
@@ -189,7 +190,7 @@ class PackedKernels:
         threads: int,
         slot: Slot,
         shared: int,
-        *args: Any,
+        *args: object,
     ) -> None:
         """Queue one kernel; what it is compiled for follows from its name and `wide`."""
         self._load([(kernel, wide)])

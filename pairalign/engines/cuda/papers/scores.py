@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Structs
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
@@ -213,12 +214,18 @@ class ScoreFamily(KernelFamily, ABC):
         """Where the scores of residues lie on the device."""
         return int(self._device_table)
 
-    def queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
+    def queue(self, launch: Launch, slot: Slot, packed: Structs) -> None:
         """Queue the kernels of a batch."""
         self._launch(launch, launch.kernel, launch.blocks, launch.shared_bytes, slot, packed)
 
     def _launch(
-        self, launch: Launch, kernel: str, blocks: int, shared: int, slot: Slot, packed: Any
+        self,
+        launch: Launch,
+        kernel: str,
+        blocks: int,
+        shared: int,
+        slot: Slot,
+        packed: Structs,
     ) -> None:
         context = self._context
         key = (kernel, *sorted(launch.defines.items()))

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Structs
 from pairalign.base.choices import MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES
@@ -129,7 +129,7 @@ class Striped(ScoreFamily):
             profile_starts=np.concatenate(([0], np.cumsum(sizes))),
         )
 
-    def queue(self, launch: Launch, slot: Slot, packed: Any) -> None:
+    def queue(self, launch: Launch, slot: Slot, packed: Structs) -> None:
         """Queue the kernel of the profiles, and the one that reads them."""
         assert launch.profile_starts is not None
         rows = len(launch.profile_starts) - 1

@@ -237,7 +237,7 @@ class PrunedPairs(KernelFamily):
             module = context.load_module(SOURCE, _defines(self._needs_table()))
             function = self._function = module.get_function(KERNEL)
         context.kernel = KERNEL
-        packed: Any = parameters[()]
+        packed = parameters[()]
         warps = min(layout.warps, WARPS_A_BLOCK)
         blocks = layout.warps // warps
         function(packed, block=(32 * warps, 1, 1), grid=(blocks, 1), stream=slot.stream)
