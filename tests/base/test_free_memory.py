@@ -122,10 +122,7 @@ def test_files_that_make_no_sense_do_not_count(tmp_path: Path, name: str, text: 
     write(tmp_path, CONTAINER | {name: text or ""})
     if text is None:
         (tmp_path / name).unlink()
-    expected = {
-        "proc/self/cgroup": (GIB, 8 * GIB),
-        "sys/fs/cgroup/memory.stat": (GIB,),
-    }
+    expected = {"proc/self/cgroup": (GIB, 8 * GIB), "sys/fs/cgroup/memory.stat": (GIB,)}
     assert free_bytes(tmp_path) in expected.get(name, (8 * GIB,))
 
 

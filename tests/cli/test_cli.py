@@ -14,14 +14,7 @@ import pytest
 from align_command import align, table
 from Bio import AlignIO, SeqIO
 from Bio.Align import substitution_matrices
-from commands import (
-    PROTEINS,
-    TIMEOUT_SECONDS,
-    fasta,
-    rows_of,
-    run,
-    write_random_set,
-)
+from commands import PROTEINS, TIMEOUT_SECONDS, fasta, rows_of, run, write_random_set
 from written_files import TSV_COLUMNS
 
 import pairalign

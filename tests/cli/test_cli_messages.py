@@ -15,13 +15,7 @@ from pathlib import Path
 
 import pytest
 from align_command import align, table
-from commands import (
-    PROGRAM,
-    TIMEOUT_SECONDS,
-    fasta,
-    open_terminal,
-    run,
-)
+from commands import PROGRAM, TIMEOUT_SECONDS, fasta, open_terminal, run
 
 import pairalign
 from pairalign.cli.foreign_options import FOREIGN, OPTION, elsewhere, name_here

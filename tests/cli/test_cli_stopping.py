@@ -74,11 +74,7 @@ def parts() -> list[str]:
 @pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
 @pytest.mark.parametrize("name", ["out.paf", "out.tsv.gz", "out.parquet"])
 def test_signals(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    long: Path,
-    number: signal.Signals,
-    name: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path, number: signal.Signals, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text("before")
@@ -229,11 +225,7 @@ def test_signals_that_were_ignored_stay_so(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.parametrize("format", ["tsv", "parquet"])
 def test_signals_while_a_pipe_is_full(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    wide: Path,
-    number: signal.Signals,
-    format: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, number: signal.Signals, format: str
 ) -> None:
     """The command waits for a reader that does not read."""
     monkeypatch.chdir(tmp_path)

@@ -116,11 +116,7 @@ def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("o.paf.parts/part-1-of-1.paf", new_hidden_name("o.paf")),
-    ],
-    ids=["part", "hidden"],
+    "name", [*("o.paf.parts/part-1-of-1.paf", new_hidden_name("o.paf"))], ids=["part", "hidden"]
 )
 def test_an_input_has_no_name_of_an_output(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -30,10 +30,7 @@ READERS = {
     ),
     "clusters.tsv": (b"a\ta\na\tb\n", lambda path: read_groups(path, None, SET).names),
     "labels.csv": (b"name,kind\na,x\nb,y\n", lambda path: read_values(SET, "kind", path)),
-    "pairs.txt": (
-        b"a\tb\n",
-        lambda path: read_pair_list(path, SET, None).first.tolist(),
-    ),
+    "pairs.txt": (b"a\tb\n", lambda path: read_pair_list(path, SET, None).first.tolist()),
     "matrix.txt": (b"  A C\nA 1 0\nC 0 1\n", lambda path: load_table(path).scores),
     "tree.nwk": (b"(a:1,b:2);\n", lambda path: read_newick(path, SET.names).linkage.tolist()),
     "d.tsv": (b"\ta\tb\na\t0\t1\nb\t1\t0\n", lambda path: read_distances(path).names),

@@ -14,12 +14,7 @@ from samples import random_alignments, random_set, sample
 from strategies import MODES
 from written_files import DECIMALS, TEXT, TSV_COLUMNS, shown, write, written
 
-from pairalign.formats import (
-    FORMATS,
-    FormatError,
-    find_format,
-    open_writer,
-)
+from pairalign.formats import FORMATS, FormatError, find_format, open_writer
 from pairalign.formats.writer import Content
 from pairalign.pairs.want import Detail
 from pairalign.results.alignments_result import Alignments

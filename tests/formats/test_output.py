@@ -23,11 +23,7 @@ from strategies import MODES
 from written_files import TEXT, write, written
 
 from pairalign.errors import FormatError, OutputError
-from pairalign.formats import (
-    find_format,
-    open_writer,
-    parquet,
-)
+from pairalign.formats import find_format, open_writer, parquet
 from pairalign.formats import output as output_module
 from pairalign.formats import writer as writer_module
 from pairalign.formats.carriers import MOST_UNFORMATTED

@@ -14,10 +14,7 @@ from strategies import MODES
 from written_files import DECIMALS, TSV_COLUMNS, write, written
 
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
-from pairalign.formats import (
-    FormatError,
-    parquet,
-)
+from pairalign.formats import FormatError, parquet
 from pairalign.formats.output import Output
 from pairalign.pairs.want import Detail
 

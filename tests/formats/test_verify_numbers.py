@@ -135,8 +135,7 @@ def test_columns_of_tables(folder, format, layout, mode, sequences):
 @pytest.mark.parametrize("sequences", SETS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "format",
-    ["paf", "sam", "srspair", "fasta", "maf", "stockholm", "a3m", "abc"],
+    "format", ["paf", "sam", "srspair", "fasta", "maf", "stockholm", "a3m", "abc"]
 )
 def test_numbers_of_formats(folder, format, mode, sequences):
     two = format == "a3m"

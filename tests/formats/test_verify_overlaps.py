@@ -177,11 +177,7 @@ def test_own_networks_are_legal(folder):
 
 @pytest.mark.parametrize(
     ("old", "new", "verdict"),
-    [
-        ("s|0\t", "zz\t", "query"),
-        ("s|3\t0", "s|3\t-0", "number"),
-        ("s|3\t0", "s|3\tx0", "number"),
-    ],
+    [("s|0\t", "zz\t", "query"), ("s|3\t0", "s|3\t-0", "number"), ("s|3\t0", "s|3\tx0", "number")],
 )
 def test_planted_in_networks(folder, old, new, verdict):
     align("p.fa", "-o", "a.abc", "--mode", "local")

@@ -260,11 +260,7 @@ def test_paf_without_columns(pair):
 
 def test_ambiguous_letters_may_count_either_way(pair):
     (pair / "n.fa").write_text(">a\nACGNA\n>b\nACGNA\n")
-    for cigar, matches, columns, edits in (
-        ("5=", 5, 5, 0),
-        ("3=1X1=", 4, 5, 1),
-        ("5M", 4, 4, 1),
-    ):
+    for cigar, matches, columns, edits in (("5=", 5, 5, 0), ("3=1X1=", 4, 5, 1), ("5M", 4, 4, 1)):
         tags = f"NM:i:{edits}\tcg:Z:{cigar}"
         line = f"a\t5\t0\t5\t+\tb\t5\t0\t5\t{matches}\t{columns}\t0\t{tags}\n"
         (pair / "x.paf").write_text(line)

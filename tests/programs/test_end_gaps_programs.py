@@ -71,11 +71,7 @@ def test_scores_of_needle_with_weighted_ends(
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     theirs = [float(one) for one in re.findall(r"# Score: (\S+)", (tmp_path / "out").read_text())]
     scoring = make_scoring(
-        "protein",
-        gap_open="10",
-        gap_extend="0.5",
-        end_gap_open=opening,
-        end_gap_extend=extension,
+        "protein", gap_open="10", gap_extend="0.5", end_gap_open=opening, end_gap_extend=extension
     )
     found = align([first], others, scoring=scoring, device="cpu")
     ours = {one.target_index: one.score for one in found}

@@ -26,10 +26,7 @@ def test_there_are_three_a_stream_and_objects() -> None:
 
 @pytest.mark.parametrize("text", TASKS)
 def test_a_task_runs(
-    text: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "to_biotite(" in text:
         pytest.importorskip("skbio"), pytest.importorskip("biotite")

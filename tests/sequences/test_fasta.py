@@ -320,8 +320,7 @@ def test_gzip_of_several_members():
 
 
 @pytest.mark.parametrize(
-    ("compress", "kind"),
-    [(gzip.compress, "gzip"), (bz2.compress, "bzip2"), (lzma.compress, "xz")],
+    ("compress", "kind"), [(gzip.compress, "gzip"), (bz2.compress, "bzip2"), (lzma.compress, "xz")]
 )
 def test_truncated_or_damaged_compression(compress, kind):
     rng = np.random.default_rng(1)

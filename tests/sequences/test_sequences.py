@@ -24,8 +24,7 @@ def test_set_keeps_the_input_and_sorts_longest_first(sequences):
     assert found.total_residues == sum(len(letters) for _, letters in sequences)
     assert found.lengths.tolist() == [len(letters) for _, letters in sequences]
     assert found.order.tolist() == sorted(
-        range(len(sequences)),
-        key=lambda i: (-len(sequences[i][1]), found.codes_of(i).tolist(), i),
+        range(len(sequences)), key=lambda i: (-len(sequences[i][1]), found.codes_of(i).tolist(), i)
     )
     assert (found.residues.dtype, found.codes.dtype) == (np.uint8, np.uint8)
     assert (found.offsets.dtype, found.order.dtype, found.lengths.dtype) == (

@@ -58,11 +58,7 @@ def blastp(matrix, existence, extension, *options):
 def local(matrix, existence, extension):
     """A local scoring with BLAST's costs."""
     return make_scoring(
-        "protein",
-        mode="local",
-        matrix=matrix,
-        gap_open=existence + extension,
-        gap_extend=extension,
+        "protein", mode="local", matrix=matrix, gap_open=existence + extension, gap_extend=extension
     )
 
 
@@ -89,8 +85,7 @@ def test_every_published_row_is_blasts(matrix, row):
         assert found == pytest.approx((lambda_, k, int(ours[0])), rel=0.001)
     write_query(60)  # the correction is large
     table = blastp(
-        *(matrix, existence, extension, "-evalue", "1000"),
-        *("-outfmt", "6 sseqid score evalue"),
+        *(matrix, existence, extension, "-evalue", "1000"), *("-outfmt", "6 sseqid score evalue")
     )
     theirs = pandas.read_csv(io.StringIO(table), sep="\t", names=["name", "score", "evalue"])
     theirs = theirs.drop_duplicates("name")
