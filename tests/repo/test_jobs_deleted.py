@@ -24,7 +24,7 @@ TESTS = {
     "overlaps": ["test_trimming.py"],
     "posterior": ["test_posterior.py"],
     "report": ["test_report_pairs.py"],
-    "splits": ["test_split_interactions.py"],
+    "splits": ["test_splits.py"],
     "update": ["../cli/test_update.py::test_a_folder_can_be_added_to"],
     "verify": ["test_verify_python.py"],
 }
@@ -36,26 +36,41 @@ LOADED_FOR = {
     "report": {"cluster_report", "msa_report", "split_report"},
 }
 """Modules of other folders that are loaded where the job is asked for, and by nothing else."""
-ELSEWHERE = {"circular": "circles"}
+ELSEWHERE = {"circular": "circles", "report": "test_the_files"}
 """Words in names of tests of the job that are among the quick ones of others."""
+LONG = ("heat_map", "pictures", "shape_and_repeat")
+"""Words in names of tests that take longer than all others of these."""
+
+
+IMPORT_AND_TEST = """
+import importlib, sys, pytest
+for name in {names}:
+    importlib.import_module(name)
+sys.exit(pytest.main({tests}))
+"""
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The alignments of the example by the whole package."""
+    return align(ROOT, tmp_path_factory.mktemp("whole") / "b.paf")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("job", [job for job in TESTS if job])
-def test_what_is_left_works(job: str, tmp_path: Path) -> None:
+def test_what_is_left_works(job: str, tmp_path: Path, expected: bytes) -> None:
     gone = {job} | GO_WITH.get(job, set())
     copy_without(gone, tmp_path)
     left = [command.name for command in COMMANDS if command.job not in gone]
     assert re.findall(r"^    (\w+) ", run(tmp_path, "-m", "pairalign", "--help"), re.M) == left
 
+    assert align(tmp_path, tmp_path / "a.paf") == expected
+
     names = modules(tmp_path, gone, LOADED_FOR.get(job, set()))
-    run(tmp_path, "-c", f"import importlib\nfor name in {names}: importlib.import_module(name)")
-
-    assert align(tmp_path, tmp_path / "a.paf") == align(ROOT, tmp_path / "b.paf")
-
     files = [f"tests/jobs/{file}" for job in TESTS.keys() - gone for file in TESTS[job]]
-    chosen = "-m", "not slow", "-k", f"not {ELSEWHERE.get(job, 'nothing')}"
-    run(tmp_path, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *chosen, *files)
+    words = " or ".join([ELSEWHERE.get(job, "nothing"), *LONG])
+    tests = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "-k", f"not ({words})", *files]
+    run(tmp_path, "-c", IMPORT_AND_TEST.format(names=names, tests=tests))
 
 
 def test_each_job_with_a_command_is_tried() -> None:
