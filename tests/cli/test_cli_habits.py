@@ -59,13 +59,6 @@ def test_a_terminal_is_not_flooded(
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("option", ["-V", "--version"])
-def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main([option])
-    assert capsys.readouterr().out == f"pairalign {__version__}\n"
-
-
 @pytest.mark.parametrize("command", [None, *(command.name for command in COMMANDS)])
 def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     words = [] if command is None else [command]
