@@ -83,16 +83,6 @@ def test_what_is_written_is_read(folder: Path) -> None:
     }
 
 
-def test_parts_and_more_sequences(folder: Path) -> None:
-    assert pa("align", "s.fa", "-o", "whole.csv") == 0
-    for shard in ("1/2", "2/2"):
-        assert pa("align", "s.fa", "-o", "parts", "--format", "csv", "--shard", shard) == 0
-    assert main(["merge", "parts", "-o", "merged.csv", "-q"]) == 0
-    assert Path("merged.csv").read_bytes() == Path("whole.csv").read_bytes()
-    assert pa("align", "s.fa", "-o", "resumed.csv", "--resume") == 0
-    assert Path("resumed.csv").read_bytes() == Path("whole.csv").read_bytes()
-
-
 def test_cells() -> None:
     line = "\t".join(map(quoted, NAMES)).encode() + b"\n"
     assert next(csv.reader([csv_of(line).decode()], strict=True)) == NAMES

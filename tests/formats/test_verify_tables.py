@@ -140,34 +140,6 @@ def test_scores_of_another_scoring(pair):
     assert (rows[0]["score"], rows[0]["file_score"], rows[0]["below"]) == ("44", "45", "0")
 
 
-SAM = "a\t0\tb\t1\t255\t1S4=1I3=1X2=\t*\t0\t0\tMKVLWACGGWYT\t*\tNM:i:2\tAS:i:44"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("\t", "\t", "ok"),
-        ("1S", "1H", "rows"),
-        ("1S4=", "2S4=", "query_length"),
-        ("CGGWYT", "CGGWYS", "query_letters"),
-        ("MKVLWACGGWYT", "*", "ok"),
-        ("NM:i:2", "NM:i:3", "edits"),
-        ("AS:i:44", "AS:f:44.5", "score"),
-        ("\tb\t1\t", "\tb\t3\t", "target_span"),
-        ("\tb\t1\t", "\tb\t0\t", "target_span"),
-        ("a\t0", "a\t16", "strand"),
-        ("1S4=1I", "4=1S1I", "cigar"),
-    ],
-)
-def test_damaged_sam(pair, old, new, verdict):
-    header = "@SQ\tSN:b\tLN:11\n"
-    unmapped = "a\t4\t*\t0\t0\t*\t*\t0\t0\tMKVL\t*\n"
-    (pair / "x.sam").write_text(header + unmapped + SAM.replace(old, new, 1) + "\n")
-    rows = verify("x.sam", "s.fa", code=verdict != "ok")
-    assert [row["verdict"].split(",")[0] for row in rows] == [verdict]
-    assert rows[0]["line"] == "3"
-
-
 BLAST = "a\tb\t2\t12\t1\t10\t4A-3WH2\tKVLWACGGWYT\tKVLW-CGGHYT"
 
 

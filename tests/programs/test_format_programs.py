@@ -57,16 +57,6 @@ def test_hmmbuild_reads_all_alignments(folder, mode):
     assert names == [f"pair{k + 1}" for k in range(blocks)]
 
 
-def test_numbers_of_stockholm_go_on_in_the_next_part(folder):
-    align("p.fa", "-o", "a.sto")
-    for k in (1, 2, 3):
-        align("p.fa", "-o", "parts", "--format", "stockholm", "--shard", f"{k}/3")
-    assert main(["merge", "parts", "-o", "b.sto"]) == 0
-    whole, merged = (re.sub(r"GF ID .*", "", (folder / n).read_text()) for n in ("a.sto", "b.sto"))
-    assert merged == whole
-    assert (folder / "b.sto").read_bytes() == (folder / "a.sto").read_bytes()
-
-
 @pytest.mark.parametrize("options", [[], ["--sam-tags", "MD"], ["--plain-cigar"]])
 def test_sam_by_biopython(folder, options):
     sam = pytest.importorskip("Bio.Align.sam")
