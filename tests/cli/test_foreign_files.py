@@ -23,11 +23,11 @@ def run(tmp_path, monkeypatch, command, *more):
 
 
 PLACES = ["", "/.part-1-of-1.begun", "/part-1-of-1.{}", "/part-1-of-1.2.{}", "/notes.txt"]
+CASES = [("align", place, kind) for place in PLACES for kind in KINDS]
+CASES += [(one, place, "link") for one in COMMANDS if one != "align" for place in PLACES]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "place", "kind"), CASES)
 def test_resume_refuses_what_it_did_not_leave(command, place, kind, tmp_path, monkeypatch, capfd):
     path = stranger(tmp_path, command, place, kind)
     before = seen(path)
@@ -37,9 +37,7 @@ def test_resume_refuses_what_it_did_not_leave(command, place, kind, tmp_path, mo
     assert seen(path) == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "place", "kind"), CASES)
 def test_a_run_anew_leaves_strangers_alone(command, place, kind, tmp_path, monkeypatch):
     path = stranger(tmp_path, command, place, kind)
     before = seen(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,7 @@ def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
     return [module for module in modules if module in loaded]
 
 
+@functools.cache
 def all_loaded_by(program: str) -> set[str]:
     """Run a program; return all modules that are loaded when it has ended."""
     shown = "\nimport sys\nprint(*sys.modules, file=sys.stderr)"
