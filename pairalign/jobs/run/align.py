@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.problem import Problem
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
+
+_Job = TypeVar("_Job", bound="AlignmentJob")
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
@@ -150,6 +152,12 @@ class AlignmentJob:
         self.pairs_done = 0
         if self.shard is not None:
             self._planned, self.pieces = self._cut_shard(check_shard(self.shard))
+
+    @classmethod
+    def like(cls: type[_Job], job: AlignmentJob, **changes: Any) -> _Job:
+        """Return a job of this kind that does what another does, of no shard, but for changes."""
+        names = [one.name for one in fields(cls) if one.init and one.name not in changes]
+        return cls(**{name: getattr(job, name) for name in names} | {"shard": None} | changes)
 
     @cached_property
     def problem(self) -> Problem:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -264,22 +264,13 @@ class HitsJob(AlignmentJob):
         """Targets, which of equally good ones comes first."""
         return self.problem.others.canonical_order()
 
-    def _part(self, **changes: object) -> AlignmentJob:
-        """Return a job that does a part of this one."""
-        kept = {
-            attribute.name: getattr(self, attribute.name)
-            for attribute in fields(AlignmentJob)
-            if attribute.init
-        }
-        return AlignmentJob(**{**kept, "shard": None, **changes})
-
     def _ranking(self, block: tuple[int, int]) -> AlignmentJob | None:
         """Return the job that ranks the pairs of a block of queries; None if it has none."""
         changes = self._changes_to_rank()
         if block == (0, len(self.queries)):
-            return self._part(**changes)
+            return AlignmentJob.like(self, **changes)
         if self.pair_list is None:
-            return self._part(**changes, only=block)
+            return AlignmentJob.like(self, **changes, only=block)
         first, second = self.pair_list.first, self.pair_list.second
         inside = (first >= block[0]) & (first < block[1])
         if self._one_set:
@@ -288,7 +279,7 @@ class HitsJob(AlignmentJob):
         if not inside.any():
             return None
         some = replace(self.pair_list, first=first[inside], second=second[inside], may_repeat=True)
-        return self._part(**changes, pair_list=some)
+        return AlignmentJob.like(self, **changes, pair_list=some)
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
@@ -456,6 +447,8 @@ class HitsJob(AlignmentJob):
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}
             changes |= {"pair_thresholds": PairThresholds()}
         if not self._in_slices(*self._blocks[self._block]):
-            return concatenate(list(self._part(**changes, pair_list=PairList(*listed))))
+            return concatenate(
+                list(AlignmentJob.like(self, **changes, pair_list=PairList(*listed)))
+            )
         job = job_of_list(self, *listed, **changes)
         return in_whole(concatenate(list(job)), self.problem)

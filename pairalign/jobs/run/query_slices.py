@@ -8,7 +8,7 @@ queries, so that the earlier sequence of a pair is its query, as always.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,10 @@ def job_of_sets(
     job: AlignmentJob, queries: SequenceSet, targets: SequenceSet | None, **changes: Any
 ) -> AlignmentJob:
     """Return a job that does the same with some of the sequences; their blocks are its sets."""
-    kept = {field.name: getattr(job, field.name) for field in fields(AlignmentJob) if field.init}
     if job.evalue_filter is not None:
-        others = queries if targets is None else targets
-        kept["evalue_filter"] = job.evalue_filter.of_sets(queries, others)
-    return AlignmentJob(
-        **{**kept, "queries": queries, "targets": targets, "shard": None, **changes}
-    )
+        kept = job.evalue_filter.of_sets(queries, queries if targets is None else targets)
+        changes = {"evalue_filter": kept, **changes}
+    return AlignmentJob.like(job, queries=queries, targets=targets, **changes)
 
 
 def in_whole(alignments: Alignments, problem: Problem) -> Alignments:

@@ -7,7 +7,7 @@ are not ranked again: their hits compete with the pairs that have a new sequence
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import RANKS
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.update.new_pairs import align_added
 
@@ -49,19 +50,9 @@ class AddedHitsJob(HitsJob):
     known: KnownHits = field(kw_only=True)
     numbers: Int64s = field(init=False)
 
-    @classmethod
-    def of(cls, job: HitsJob, hits: KnownHits) -> AddedHitsJob:
-        """Return the job that does what is left of one whose earlier hits are known."""
-        kept = {
-            attribute.name: getattr(job, attribute.name)
-            for attribute in fields(HitsJob)
-            if attribute.init
-        }
-        return cls(**kept, known=hits)
-
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         best.add(self.known.query, self.known.target, self.known.raw_score)
-        job = self._part(**{**self._changes_to_rank(), "resources": self.resources})
+        job = AlignmentJob.like(self, **{**self._changes_to_rank(), "resources": self.resources})
         for alignments in align_added(job, self.known.old):
             self._add(best, alignments, job)
             yield self._nothing()

@@ -7,7 +7,6 @@ are spread among earlier ones by their lengths.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
@@ -35,10 +34,7 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
         query, as in the results of `job`.
     """
     if not can_be_cut(job):
-        kept = {
-            field.name: getattr(job, field.name) for field in fields(AlignmentJob) if field.init
-        }
-        yield from AlignmentJob(**{**kept, "only": (old, len(job.queries)), "shard": None})
+        yield from AlignmentJob.like(job, only=(old, len(job.queries)))
         return
     earlier, added = split_set(job, old)
     for queries, targets in ((earlier, added), (added, None)):

@@ -335,7 +335,7 @@ def _write(update: Update, destination: Destination) -> None:
         if hits is None:
             _align_again(update, PairList(*lines.pairs()), destination)
             return
-        added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
+        added = AddedHitsJob.like(job, known=KnownHits(update.old, *hits))
     results = align_added(job, update.old) if added is None else _results_of(added)
     with HeldOutput(update.output) as spill_file:
         _align(update, job, results, spill_file, destination)
