@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pairalign.base.choices import Coverage, Identity
+    from pairalign.formats.pieces import Part
     from pairalign.scoring.given_matrices import Matrix
     from pairalign.scoring.matrices import Number
     from pairalign.sequences.alphabets import Alphabet
@@ -177,6 +178,34 @@ class OutputRules(Request):
         is_how=True,
         surface="command",
     )
+
+    @property
+    def part(self) -> Part | None:
+        """What results are kept in: a shard, or pieces beside an output that can be resumed.
+
+        Raises
+        ------
+        OutputError
+            Nothing can be kept beside the output, which is no file.
+        """
+        from pairalign.formats.part_output import whole_part
+        from pairalign.formats.pieces import Part
+
+        if self.shard is not None:
+            return Part(self.output, *self.shard)
+        return whole_part(self.output) if self.resume else None
+
+    @property
+    def path(self) -> str:
+        """The file that results go to; of a shard, its first piece."""
+        part = None if self.shard is None else self.part
+        return self.output if part is None else part.piece(self.known_format)
+
+    @property
+    def known_format(self) -> str:
+        """The format, once it is known."""
+        assert self.format is not None
+        return self.format
 
     @property
     def result_seconds(self) -> float | None:

@@ -16,7 +16,7 @@ from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import remove_regular
 from pairalign.base.spelling import left_out
 from pairalign.formats.output import Output, check_writable, open_output
-from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
+from pairalign.formats.part_output import PartOutput, replace_leftovers
 from pairalign.formats.pieces import (
     Manifest,
     Part,
@@ -44,27 +44,6 @@ class Written(Protocol):
         """Wait until the output has all; return the number of the next pair."""
 
 
-def part_of(writing: OutputRules) -> Part | None:
-    """Return the part whose pieces results go to: a shard, or what is kept beside an output.
-
-    Raises
-    ------
-    OutputError
-        Nothing can be kept beside the output, which is no file.
-    """
-    if writing.shard is not None:
-        return Part(writing.output, *writing.shard)
-    return whole_part(writing.output) if writing.resume else None
-
-
-def path_of(writing: OutputRules) -> str:
-    """Return the file that results go to; of a shard, its first piece."""
-    if writing.shard is None:
-        return writing.output
-    assert writing.format is not None
-    return Part(writing.output, *writing.shard).piece(writing.format)
-
-
 def prepare_output(request: OutputOptions) -> str:
     """Make sure that results can go to an output of a known format; make the folder of a shard.
 
@@ -78,18 +57,17 @@ def prepare_output(request: OutputOptions) -> str:
     OutputError, PartsError
         They cannot go there, or what is there is not pairalign's.
     """
-    writing = request.writing
+    writing, path = request.writing, request.writing.path
     if writing.shard is None:
-        check_writable(writing.output)
-        part_of(writing)
-        return writing.output
-    assert writing.format is not None
-    part, path = Part(writing.output, *writing.shard), path_of(writing)
+        check_writable(path)
+        _ = writing.part  # says where nothing can be kept
+        return path
+    part = Part(writing.output, *writing.shard)
     check_files(changed(request, output=path))
     prepare_folder(part.folder)
     for file in (path, part.manifest):
         check_writable(file)
-    check_place(part, writing.format)
+    check_place(part, writing.known_format)
     return part.manifest
 
 
@@ -123,7 +101,7 @@ class Destination:
         Returns what a summary has to know of the results so far, see
         `pairalign.formats.schemas.SUMMARY_LEFT`; a command with one sets it.
     path, format : str
-        See `path_of`.
+        See `OutputRules`.
 
     Raises
     ------
@@ -139,8 +117,7 @@ class Destination:
         complete: Manifest | None = None,
     ) -> None:
         manifest = complete if output is None else output.manifest
-        assert writing.format is not None
-        self.path, self.format, self._writing = path_of(writing), writing.format, writing
+        self.path, self.format, self._writing = writing.path, writing.known_format, writing
         self.job, self.output = job, output
         self.piece, self.before = WHOLE, {} if manifest is None else manifest.summary
         self.is_done = manifest is not None and manifest.complete
@@ -259,7 +236,7 @@ def open_destination(
     """
     begin(job)
     writing = request.writing
-    part = part_of(writing)
+    part = writing.part
     if part is None:
         replace_leftovers(writing.output)
         destination = Destination(writing, job)
@@ -274,18 +251,17 @@ def _open_part(
     request: OutputOptions, part: Part, job: AlignmentJob, more: dict[str, object]
 ) -> Destination:
     """Find out what there is of a part, and open it if it is not complete."""
-    writing = request.writing
-    assert writing.format is not None
-    run = describe_run(job, format=writing.format, **more)  # it digests the sets
+    writing, format = request.writing, request.writing.known_format
+    run = describe_run(job, format=format, **more)  # it digests the sets
     first = job.pieces[0].start + 1 if job.pieces else 1
-    begun = Manifest(run, writing.format, part.shard, part.shards, first)
+    begun = Manifest(run, format, part.shard, part.shards, first)
     is_shard = writing.shard is not None
     if is_shard:
         begun.command, begun.request = list(request.command_line), stored(request)
     if is_shard and writing.resume:
-        complete = find_complete(part, run, writing.format)
+        complete = find_complete(part, run, format)
         if complete is not None:
-            log.warning("'%s' is complete", path_of(writing))
+            log.warning("'%s' is complete", writing.path)
             remove_regular(part.begun)
             return Destination(writing, job, complete=complete)
     output = PartOutput(part, begun, resume=writing.resume, owns_folder=not is_shard)

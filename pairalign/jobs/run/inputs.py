@@ -109,13 +109,32 @@ def read_problem(request: ProblemRequest) -> Problem:
     return Problem(queries, targets, scoring)
 
 
+@no_collection()
 def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]:
-    """Read the sequences alone; see `read_problem`."""
-    alphabet = request.reading.known_alphabet
+    """Read the sequences alone, targets where there are any, as sets of one alphabet."""
+    sequences, targets, rules = request.sequences, request.targets, request.reading
+    alphabet = rules.known_alphabet
     if alphabet is None and isinstance(request.scoring, Scoring):
         alphabet = request.scoring.alphabet
-    with no_collection():
-        return _as_sets(request, alphabet)
+    if targets is None:
+        return _as_set(sequences, alphabet, rules, rules.also), None
+    if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
+        first_files = [sequences, *rules.also]
+        return read_two_sets(first_files, [targets], alphabet=alphabet, rules=rules)
+    first = _as_set(sequences, alphabet, rules, rules.also)
+    second = _as_set(targets, alphabet, rules)
+    if rules.known_alphabet is None and not first.alphabet == second.alphabet == DNA:
+        warn_of_two_kinds(
+            (sequence_set.source, sequence_set.byte_counts) for sequence_set in (first, second)
+        )
+    if alphabet is not None or first.alphabet == second.alphabet:
+        return first, second
+    # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
+    # may have chosen is not guessed again: what one set can hold, protein residues can.
+    common = guess_alphabet(first.byte_counts, second.byte_counts)
+    if isinstance(sequences, SequenceSet) or isinstance(targets, SequenceSet):
+        common = PROTEIN
+    return _with_alphabet(first, common), _with_alphabet(second, common)
 
 
 def read_one_set(sequences: Sequences, options: Mapping[str, Any] | None = None) -> SequenceSet:
@@ -168,32 +187,6 @@ def as_scoring(
             "or a matrix"
         )
     return ScoringRequest(mode=default if mode is None else mode, matrix=scoring).scoring(alphabet)
-
-
-def _as_sets(
-    request: ProblemRequest, alphabet: Alphabet | str | None
-) -> tuple[SequenceSet, SequenceSet | None]:
-    """Return sequences, and targets where there are any, as sets of one alphabet."""
-    sequences, targets, rules = request.sequences, request.targets, request.reading
-    if targets is None:
-        return _as_set(sequences, alphabet, rules, rules.also), None
-    if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
-        first_files = [sequences, *rules.also]
-        return read_two_sets(first_files, [targets], alphabet=alphabet, rules=rules)
-    first = _as_set(sequences, alphabet, rules, rules.also)
-    second = _as_set(targets, alphabet, rules)
-    if rules.known_alphabet is None and not first.alphabet == second.alphabet == DNA:
-        warn_of_two_kinds(
-            (sequence_set.source, sequence_set.byte_counts) for sequence_set in (first, second)
-        )
-    if alphabet is not None or first.alphabet == second.alphabet:
-        return first, second
-    # A guess over one set alone can be wrong, so it is made over both; an alphabet that somebody
-    # may have chosen is not guessed again: what one set can hold, protein residues can.
-    common = guess_alphabet(first.byte_counts, second.byte_counts)
-    if isinstance(sequences, SequenceSet) or isinstance(targets, SequenceSet):
-        common = PROTEIN
-    return _with_alphabet(first, common), _with_alphabet(second, common)
 
 
 def _as_set(

@@ -36,7 +36,6 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
     open_destination,
-    path_of,
     prepare_output,
 )
 from pairalign.jobs.run.file_checks import check_files
@@ -156,8 +155,8 @@ class Update:
 
     @property
     def output(self) -> str:
-        """Where results go, see `pairalign.jobs.run.destination.path_of`."""
-        return path_of(self.request.writing)
+        """Where results go, see `OutputRules`."""
+        return self.request.writing.path
 
     @property
     def pairs(self) -> int:
