@@ -13,7 +13,7 @@ from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.model_choice import match_states_of
-from pairalign.jobs.msa.progressive import tree_weights
+from pairalign.jobs.msa.tree_weights import tree_weights
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.requests.resources import Resources
 

@@ -16,9 +16,9 @@ from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families, msa_families
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.msa_files import write_alignment
 from pairalign.jobs.msa.one_family import align_family
-from pairalign.requests.resources import Resources
 
 SIZES = {"large": (12, 90), "one": (1, 20), "a": (5, 40), "b": (6, 35), "c": (4, 50), "two": (2, 9)}
 
@@ -61,11 +61,12 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
 ) -> None:
     given = []
 
-    def aligned(sequences: object, resources: Resources, **options: object) -> object:
+    def aligned(sequences: object, run: FamilyRun, **options: object) -> object:
+        resources = run.resources
         given.append((len(sequences), resources.threads, resources.memory))
         if len(sequences) > 4 and resources.memory < 1 << 30:
             raise CapacityError("too little", 1, 0)
-        return align_family(sequences, resources, **options)
+        return align_family(sequences, run, **options)
 
     monkeypatch.setattr(families, "align_family", aligned)
     some = {name: FAMILIES[name] for name in ("a", "b", "c")}

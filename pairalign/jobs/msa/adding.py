@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.confidence import Confidence
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
-from pairalign.jobs.run.kept_results import KeptResults
-from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -52,23 +50,13 @@ def read_addition(
     return MultipleAlignment(old, columns, width, *unknown, None), together((old, new))
 
 
-def add_sequences(
-    old: MultipleAlignment,
-    both: SequenceSet,
-    resources: Resources,
-    kept: KeptResults | None = None,
-    **confidence: Any,
-) -> MultipleAlignment:
+def add_sequences(old: MultipleAlignment, both: SequenceSet, run: FamilyRun) -> MultipleAlignment:
     """Add sequences to a multiple alignment; its columns are kept.
 
     Parameters
     ----------
     both : SequenceSet
         The sequences of the alignment, then the new ones.
-    kept : KeptResults, optional
-        Where new sequences are, and posteriors, that were kept are taken from there.
-    **confidence
-        See `pairalign.jobs.msa.one_family.score_alignment`.
 
     Returns
     -------
@@ -80,9 +68,9 @@ def add_sequences(
     PartsError
         What was kept is damaged.
     """
-    check_device(resources.device)
-    joined = join_new(both, old.columns, old.width, resources, kept)
-    relatives = find_relatives(both, resources, old=len(old.sequences))
-    elsewhere = find_elsewhere(both, joined.columns, relatives, resources)
-    scored = score_alignment(both, joined.columns, joined.width, resources, kept=kept, **confidence)
+    check_device(run.resources.device)
+    columns, width = join_new(both, old.columns, old.width, run)
+    relatives = find_relatives(both, run.resources, old=len(old.sequences))
+    elsewhere = find_elsewhere(both, columns, relatives, run.resources)
+    scored = score_alignment(both, columns, width, run)
     return replace(scored, unlike=relatives.unlike(), elsewhere=elsewhere)

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import Support
 from pairalign.engines.posterior_engines import Pairs
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.jobs.run.kept_results import KeptResults
-from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 MOST_ALL = 200
@@ -65,12 +64,8 @@ def confidence_by(
 def find_confidence(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
-    resources: Resources,
-    *,
     match_states: int,
-    partners: int | None = None,
-    seed: int = 0,
-    kept: KeptResults | None = None,
+    run: FamilyRun,
 ) -> Confidence:
     """Compute posteriors of all pairs, or of sampled ones, and sum up what they say.
 
@@ -81,18 +76,16 @@ def find_confidence(
     columns : ndarray of int32, shape (total_residues,)
     match_states : int
         See `pairalign.jobs.msa.model_choice`.
-    partners : int, optional
-        See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
-    kept : KeptResults, optional
-        As for `PosteriorJob`.
+    run : FamilyRun
+        Its partners by default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     """
-    if partners is None:
-        partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS
+    count = len(sequences)
+    partners = run.partners or (count if count <= MOST_ALL else PARTNERS)
     job = PosteriorJob(
         sequences,
-        resources,
-        pairs=sample_pairs(len(sequences), partners, seed),
-        kept=kept,
+        run.resources,
+        pairs=sample_pairs(count, partners, run.seed),
+        kept=run.kept,
         phase="confidence",
         match_states=match_states,
     )

@@ -15,6 +15,7 @@ from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
 from pairalign.engines.posterior_engines import check_device
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
@@ -25,16 +26,16 @@ from pairalign.jobs.run.inputs import (
     ProblemRequest,
     Sequences,
     given_sequences,
-    read_one_set,
     read_sets,
 )
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.resources import Resources
+from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
-_Task = Callable[..., MultipleAlignment]
+_Task = Callable[[FamilyRun], MultipleAlignment]
 
 _AHEAD = 4
 """Families for each thread that are begun before a result is taken."""
@@ -103,11 +104,10 @@ def align_families(
     resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
     oriented = orient_families(sets, strand, resources)
     sets = {name: orientation.sequences for name, orientation in oriented.items()}
-    family_homologs = _homologs_of(sets, homologs, homologs_per_family, resources)
-    how: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
-    yield from align_oriented(
-        oriented, family_homologs, resources, keep_homologs=keep_homologs, **how
-    )
+    reading = given_sequences((), {}).reading
+    homologs_by_family = homologs_of(sets, homologs, reading, homologs_per_family, resources)
+    run = FamilyRun(resources, confidence, partners, seed)
+    yield from align_oriented(oriented, homologs_by_family, run, keep_homologs=keep_homologs)
 
 
 def orient_families(
@@ -125,10 +125,9 @@ def orient_families(
 def align_oriented(
     families: Mapping[str, Orientation],
     homologs: Mapping[str, Homologs],
-    resources: Resources,
+    run: FamilyRun,
     *,
     keep_homologs: bool,
-    **how: Any,
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families whose homologs are known; see `align_families`.
 
@@ -136,18 +135,16 @@ def align_oriented(
     ----------
     homologs : mapping of str to Homologs
         Of families that have some.
-    keep_homologs, **how
-        See `pairalign.msa`.
     """
-    costs, tasks = {}, {}
+    costs: dict[str, int] = {}
+    tasks: dict[str, _Task] = {}
     for name, family in families.items():
-        sequences, arguments = family.sequences, dict(how)
-        if name in homologs:
-            arguments |= {"homologs": homologs[name], "keep_homologs": keep_homologs}
-        costs[name] = cells_of(homologs[name].after(sequences) if name in homologs else sequences)
-        tasks[name] = partial(align_family, sequences, **arguments)
-    silent = replace(resources, progress=False)
-    with show_progress(sum(costs.values()), resources.progress) as meter:
+        own = homologs.get(name)
+        costs[name] = cells_of(own.after(family.sequences) if own else family.sequences)
+        how: dict[str, Any] = {"homologs": own, "keep_homologs": keep_homologs}
+        tasks[name] = partial(align_family, family.sequences, **how)
+    silent = replace(run, resources=replace(run.resources, progress=False))
+    with show_progress(sum(costs.values()), run.resources.progress) as meter:
         for name, alignment in _align_all(tasks, costs, silent):
             meter.update(costs[name])
             yield name, families[name].note(alignment)
@@ -188,22 +185,34 @@ def _are_without_residues(request: ProblemRequest) -> bool:
     return False
 
 
-def _homologs_of(
-    sets: Mapping[str, SequenceSet],
-    homologs: Sequences | Mapping[str, Homologs] | None,
+def homologs_of(
+    families: Mapping[str, SequenceSet],
+    given: Sequences | Homologs | Mapping[str, Homologs] | None,
+    reading: InputRules,
     most: int,
     resources: Resources,
 ) -> Mapping[str, Homologs]:
-    """Return the homologs of each family that is to have some; none without a database."""
-    if homologs is None:
+    """Return homologs of families: those that are given, or are found in a database.
+
+    Parameters
+    ----------
+    given : Sequences, Homologs or mapping of names to these, optional
+        A database; those of each family. None: none have any.
+    reading : InputRules
+        How a database is read.
+    most : int
+        See `find_homologs`.
+    """
+    if given is None:
         return {}
-    if isinstance(homologs, Mapping):
-        homologs_by_name = {
-            name: value for name, value in homologs.items() if isinstance(value, Homologs)
-        }
-        if homologs_by_name or not homologs:
-            return homologs_by_name
-    return find_homologs(sets, read_one_set(homologs), most=most, resources=resources)
+    if isinstance(given, Homologs):
+        return dict.fromkeys(families, given)
+    if isinstance(given, Mapping):
+        known = {name: value for name, value in given.items() if isinstance(value, Homologs)}
+        if known or not given:
+            return known
+    request = ProblemRequest(given, reading=replace(reading, also=()))
+    return find_homologs(families, read_sets(request)[0], most=most, resources=resources)
 
 
 def cells_of(sequences: SequenceSet) -> int:
@@ -215,9 +224,10 @@ def cells_of(sequences: SequenceSet) -> int:
 
 
 def _align_all(
-    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: Resources
+    tasks: Mapping[str, _Task], costs: Mapping[str, int], run: FamilyRun
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families with all threads where that ends sooner, the others beside each other."""
+    whole = run.resources
     threads, left = whole.used_threads, sum(costs.values())
     has_all = threads == 1 or whole.device.startswith("cuda")
     beside = sorted(tasks, key=lambda name: (-costs[name], name))
@@ -225,26 +235,28 @@ def _align_all(
     while beside and (has_all or costs[beside[0]] * threads > left):
         name = beside.pop(0)
         left -= costs[name]
-        yield name, tasks[name](whole)
+        yield name, tasks[name](run)
     part = replace(whole, device="cpu", threads=1, memory=bytes_of(whole) // threads)
     too_large = []
-    for name, alignment in _side_by_side({name: tasks[name] for name in beside}, threads, part):
+    for name, alignment in _side_by_side(
+        {name: tasks[name] for name in beside}, threads, replace(run, resources=part)
+    ):
         if alignment is None:
             too_large.append(name)
         else:
             yield name, alignment
     for name in too_large:
-        yield name, tasks[name](whole)
+        yield name, tasks[name](run)
 
 
 def _side_by_side(
-    tasks: Mapping[str, _Task], threads: int, resources: Resources
+    tasks: Mapping[str, _Task], threads: int, run: FamilyRun
 ) -> Iterator[tuple[str, MultipleAlignment | None]]:
     """Align families, a thread each; None of one that does not fit its share of the memory."""
 
     def align(name: str) -> tuple[str, MultipleAlignment | None]:
         try:
-            return name, tasks[name](resources)
+            return name, tasks[name](run)
         except CapacityError:
             return name, None
 

@@ -9,8 +9,6 @@ the left; they are not aligned with each other.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +17,7 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import open_posterior_engine
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import distances_to
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.kept_results import KeptResults
@@ -30,30 +29,16 @@ from pairalign.sequences.sets import SequenceSet
 NEAREST = 16
 """Sequences of the alignment that a new one is compared with."""
 
+_Fit = npt.NDArray[np.int32]
+"""The column of each residue of a new sequence; below 0: ~ the columns before it."""
+
 _AT_ONCE = 64
 """New sequences whose posteriors are in memory at a time."""
 
 
-class Joined(NamedTuple):
-    """Sequences that were joined to an alignment.
-
-    Attributes
-    ----------
-    columns : ndarray of int32, shape (total_residues,)
-        Of all residues, those of the alignment first.
-    """
-
-    columns: npt.NDArray[np.int32]
-    width: int
-
-
 def join_new(
-    both: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    width: int,
-    resources: Resources,
-    kept: KeptResults | None = None,
-) -> Joined:
+    both: SequenceSet, columns: npt.NDArray[np.int32], width: int, run: FamilyRun
+) -> tuple[npt.NDArray[np.int32], int]:
     """Join new sequences to an alignment.
 
     Parameters
@@ -64,41 +49,61 @@ def join_new(
         Of the residues of the alignment.
     width : int
         Of the alignment.
-    kept : KeptResults, optional
-        Where new sequences are that were kept is taken from there, others are kept.
+
+    Returns
+    -------
+    columns : ndarray of int32, shape (total_residues,)
+        Of all residues, those of the alignment first.
+    width : int
     """
     old = int(np.searchsorted(both.offsets, len(columns)))
-    fits = _Fits(width, len(both) - old)
-    if kept is not None:
-        fits.take(kept, both.lengths[old:])
+    lengths = both.lengths.astype(np.int64)
+    fits = _fits_before(run.kept, lengths[old:])
     new = np.arange(old, len(both))
-    nearest = _nearest(both, new, resources)
-    added, nearest = new[fits.known :], nearest[fits.known :]
-    if len(added):
-        lengths = both.lengths.astype(np.int64)
-        cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
+    nearest = _nearest(both, new, run.resources)[len(fits) :]
+    new = new[len(fits) :]
+    cells = int((lengths[nearest].sum(axis=1) * lengths[new]).sum())
+    if len(new):
         request = PosteriorRequest(
             both,
-            threads=resources.used_threads,
-            memory_bytes=bytes_of(resources),
+            threads=run.resources.used_threads,
+            memory_bytes=bytes_of(run.resources),
             cells=cells,
         )
-        engine = open_posterior_engine(resources.device, request)
-        with closing(engine), show_progress(cells, resources.progress, doing="aligning") as meter:
-            for start in range(0, len(added), _AT_ONCE):
-                batch, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
+        engine = open_posterior_engine(run.resources.device, request)
+        with (
+            closing(engine),
+            show_progress(cells, run.resources.progress, doing="aligning") as meter,
+        ):
+            for start in range(0, len(new), _AT_ONCE):
+                batch, partners = new[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
                 targets = np.repeat(batch, partners.shape[1]).astype(np.int32)
                 posteriors = engine.compute(partners.ravel().astype(np.int32), targets)
-                new_fits = [
+                added = [
                     _join(posteriors, place, partners[place], both, columns, width)
                     for place in range(len(batch))
                 ]
-                if kept is not None:
-                    fits.keep(kept, new_fits, len(targets))
-                for fit in new_fits:
-                    fits.add(fit)
+                if run.kept is not None:
+                    arrays = {"first": np.array(len(fits)), "fits": np.concatenate(added)}
+                    run.kept.add("added", arrays, len(targets))
+                fits += added
                 meter.update(int((lengths[partners].sum(axis=1) * lengths[batch]).sum()))
-    return Joined(*fits.columns(columns))
+    return _columns_of(columns, width, fits)
+
+
+def _fits_before(kept: KeptResults | None, lengths: Indices) -> list[_Fit]:
+    """Return what was kept of the first new sequences, whose lengths these are."""
+    fits: list[_Fit] = []
+    for arrays in kept.before("added") if kept is not None else ():
+        left, first = arrays["fits"], len(fits)
+        while len(left) and len(fits) < len(lengths):
+            length = int(lengths[len(fits)])
+            fits.append(left[:length])
+            left = left[length:]
+        if int(arrays["first"]) != first or len(left):
+            assert kept is not None
+            raise kept.damaged("fits of other sequences")
+    return fits
 
 
 def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices:
@@ -115,11 +120,8 @@ def _join(
     both: SequenceSet,
     columns: npt.NDArray[np.int32],
     width: int,
-) -> npt.NDArray[np.int32]:
-    """Return the column of each residue of a new sequence.
-
-    Below 0: ~ the columns before it.
-    """
+) -> _Fit:
+    """Return where the residues of a new sequence are."""
     each = len(nearest)
     pairs = slice(place * each, (place + 1) * each)
     counts = np.diff(posteriors.offsets[pairs.start : pairs.stop + 1])
@@ -132,62 +134,25 @@ def _join(
     column_of = np.full(whole, -1, np.int32)
     column_of[kept] = np.arange(width)
     before = np.searchsorted(kept, places).astype(np.int32)
-    fit: npt.NDArray[np.int32] = np.where(column_of[places] >= 0, column_of[places], ~before)
+    fit: _Fit = np.where(column_of[places] >= 0, column_of[places], ~before)
     return fit
 
 
-@dataclass
-class _Fits:
-    """Where the residues of new sequences are: in columns of the alignment, or between them."""
-
-    width: int
-    count: int
-
-    def __post_init__(self) -> None:
-        self._fits: list[npt.NDArray[np.int32]] = []
-        self._most = np.zeros(self.width + 1, np.int64)  # residues before each column, and behind
-
-    @property
-    def known(self) -> int:
-        """How many of the new sequences, the first ones, have a fit."""
-        return len(self._fits)
-
-    def take(self, kept: KeptResults, lengths: npt.NDArray[np.int32]) -> None:
-        """Take what was kept of sequences of some lengths."""
-        for arrays in kept.before("added"):
-            left, first = arrays["fits"], self.known
-            while len(left) and self.known < self.count:
-                length = int(lengths[self.known])
-                self.add(left[:length])
-                left = left[length:]
-            if int(arrays["first"]) != first or len(left):
-                raise kept.damaged("fits of other sequences")
-
-    def keep(self, kept: KeptResults, fits: list[npt.NDArray[np.int32]], pairs: int) -> None:
-        """Keep the next new sequences, which were joined by some pairs."""
-        arrays = {
-            "first": np.array(self.known),
-            "fits": np.concatenate(fits),
-        }
-        kept.add("added", arrays, pairs)
-
-    def add(self, fit: npt.NDArray[np.int32]) -> None:
-        """Take the next new sequence, as `_join` gives it."""
-        self._fits.append(fit)
-        inserted = np.bincount(~fit[fit < 0], minlength=self.width + 1)
-        np.maximum(self._most, inserted, out=self._most)
-
-    def columns(self, old: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
-        """Return the columns of all residues, those of the alignment first, and how many are."""
-        begins = np.arange(self.width + 1) + np.cumsum(self._most) - self._most  # of insertions
-        places = begins + self._most  # of columns
-        parts = [places[old]]
-        for fit in self._fits:
-            slot = np.where(fit < 0, ~fit, 0)
-            is_inserted = fit < 0
-            starts = np.flatnonzero(np.diff(np.where(is_inserted, slot, -1), prepend=-2))
-            run = np.zeros(len(fit), np.int64)
-            run[starts] = starts
-            rank = np.arange(len(fit)) - np.maximum.accumulate(run)
-            parts.append(np.where(is_inserted, begins[slot] + rank, places[np.maximum(fit, 0)]))
-        return np.concatenate(parts).astype(np.int32), int(places[-1])
+def _columns_of(
+    old: npt.NDArray[np.int32], width: int, fits: list[_Fit]
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the columns of all residues, those of the alignment first, and how many are."""
+    most = np.zeros(width + 1, np.int64)  # residues before each column, and behind
+    for fit in fits:
+        np.maximum(most, np.bincount(~fit[fit < 0], minlength=width + 1), out=most)
+    begins = np.arange(width + 1) + np.cumsum(most) - most  # of insertions
+    places = begins + most  # of columns
+    parts = [places[old]]
+    for fit in fits:
+        slot = np.where(fit < 0, ~fit, -1)
+        starts = np.flatnonzero(np.diff(slot, prepend=-2))
+        run = np.zeros(len(fit), np.int64)
+        run[starts] = starts
+        rank = np.arange(len(fit)) - np.maximum.accumulate(run)
+        parts.append(np.where(fit < 0, begins[slot] + rank, places[np.maximum(fit, 0)]))
+    return np.concatenate(parts).astype(np.int32), int(places[-1])

@@ -28,11 +28,12 @@ from pairalign.engines.cpu.cpu_msa import PosteriorGraph, Side, join_columns, jo
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
-from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
+from pairalign.jobs.msa.tree_weights import tree_weights
 from pairalign.jobs.run.kept_results import Arrays, KeptResults
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
@@ -44,6 +45,9 @@ PARTNERS = 2
 
 MOST_CELLS = 1 << 26
 """Bytes that a join as profiles may take: the product of the widths."""
+
+ENTRY_BYTES = 10 + 2 * (8 + 8)
+"""Of a posterior: as it is found; as links in both directions, old and new."""
 
 _ENTRIES_A_RESIDUE = 20  # of unrelated sequences, rounded up
 
@@ -72,10 +76,7 @@ class Part:
 
 
 def align_large(
-    sequences: SequenceSet,
-    tree: GuideTree,
-    resources: Resources,
-    kept: KeptResults | None = None,
+    sequences: SequenceSet, tree: GuideTree, run: FamilyRun
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Align a large family.
 
@@ -85,8 +86,6 @@ def align_large(
         More than those of one group.
     tree : GuideTree
         What to join along.
-    kept : KeptResults, optional
-        Groups and joins that were kept are taken from there, others are kept.
 
     Returns
     -------
@@ -98,32 +97,20 @@ def align_large(
     CapacityError
         The posteriors of a group, or of two representatives, do not fit the memory.
     """
-    check_device(resources.device)
-    grouping = group_by_tree(tree)
-    with closing(Aligner(sequences, grouping, resources)) as aligner:
-        whole = align_parts(aligner, grouping, resources.progress, kept)
-    columns = np.empty(sequences.total_residues, np.int32)
-    columns[residues_of(sequences, whole.members)] = whole.columns
-    return columns, whole.width
+    check_device(run.resources.device)
+    with closing(Aligner(sequences, group_by_tree(tree), run.resources)) as aligner:
+        return align_parts(aligner, run)
 
 
-def align_parts(
-    aligner: Aligner, grouping: Grouping, progress: Progress, kept: KeptResults | None
-) -> Part:
+def align_parts(aligner: Aligner, run: FamilyRun) -> tuple[npt.NDArray[np.int32], int]:
     """Align groups and join them, each as soon as its parts are there.
-
-    Parameters
-    ----------
-    grouping : Grouping
-        Its groups and joins.
-    progress, kept
-        As for `pairalign.msa`.
 
     Returns
     -------
-    Part
-        All sequences.
+    columns : ndarray of int32, shape (total_residues,)
+    width : int
     """
+    grouping, kept = aligner.grouping, run.kept
     groups, joins = grouping.groups, grouping.joins
     parts: list[Part | None] = [None] * (len(groups) + len(joins))
     parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
@@ -131,7 +118,7 @@ def align_parts(
     running: dict[Future[Part], int] = {}
     with (
         ThreadPoolExecutor(aligner.threads) as pool,
-        show_progress(aligner.cells, progress, doing="aligning") as meter,
+        show_progress(aligner.cells, run.resources.progress, doing="aligning") as meter,
     ):
         try:
             for k in sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k])):
@@ -163,7 +150,9 @@ def align_parts(
             raise
     whole = parts[-1]
     assert whole is not None
-    return whole
+    columns = np.empty(len(whole.columns), np.int32)
+    columns[residues_of(aligner.sequences, whole.members)] = whole.columns
+    return columns, whole.width
 
 
 def _kept_before(kept: KeptResults | None) -> dict[int, Arrays]:
@@ -197,6 +186,8 @@ class Aligner:
 
     Attributes
     ----------
+    sequences, grouping
+        Its own.
     threads : int
         That may do so at the same time within the memory.
     cells : int
@@ -213,12 +204,12 @@ class Aligner:
         match_states: int = 1,
         at_once: int | None = None,
     ) -> None:
-        self._sequences = sequences
+        self.sequences, self.grouping = sequences, grouping
         self._memory_bytes = bytes_of(resources)
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
         self._most_representatives = representatives
-        threads = min(resources.used_threads, self._most_threads(grouping))
+        threads = min(resources.used_threads, self._most_threads())
         self.threads = min(threads, at_once or threads)
         self.cells = sum(map(self.group_cells, grouping.groups))
         self.cells += self.join_cells * len(grouping.joins)
@@ -244,10 +235,10 @@ class Aligner:
         pairs = PARTNERS * len(members) * len(members).bit_length() // 2
         return int(pairs * self._lengths[members].mean() ** 2)
 
-    def _most_threads(self, grouping: Grouping) -> int:
+    def _most_threads(self) -> int:
         """Return how many groups may be aligned at a time within the memory, one or more."""
         most = min(MOST_CELLS, 16 * int(self._lengths.max()) ** 2)
-        most = max(most, self._join_bytes, *map(self.group_bytes, grouping.groups))
+        most = max(most, self._join_bytes, *map(self.group_bytes, self.grouping.groups))
         return max(1, self._memory_bytes // most)
 
     @property
@@ -258,9 +249,8 @@ class Aligner:
 
     def group_bytes(self, members: Indices) -> int:
         """About how much memory a group takes."""
-        lengths = np.sort(self._lengths[members])
-        residues = int((lengths * np.arange(len(lengths))[::-1]).sum())
-        longest = int(lengths[-1])
+        longest = int(self._lengths[members].max())
+        residues = shorter_residues(self._lengths[members])
         entries = residues * _ENTRIES_A_RESIDUE * (ENTRY_BYTES + 16)
         return entries + thread_bytes(longest, longest)
 
@@ -286,7 +276,7 @@ class Aligner:
         first, second = pairs_along(children)
         posteriors = self._posteriors(members[order[first]], members[order[second]])
         local = replace(posteriors, queries=first, targets=second)
-        lengths = self._sequences.lengths[members[order]]
+        lengths = self.sequences.lengths[members[order]]
         with closing(PosteriorGraph(lengths, local)) as graph:
             del posteriors, local
             columns, width = graph.align(children, tree_weights(tree)[order], 0)
@@ -334,7 +324,7 @@ class Aligner:
     def _side(self, part: Part) -> Side:
         lengths = self._lengths[part.members]
         return Side(
-            self._sequences.codes[residues_of(self._sequences, part.members)],
+            self.sequences.codes[residues_of(self.sequences, part.members)],
             part.columns,
             np.concatenate(([0], np.cumsum(lengths))),
             part.width,
@@ -353,14 +343,20 @@ class Aligner:
         needed_bytes = len(posteriors.rows) * ENTRY_BYTES
         if needed_bytes > self._memory_bytes:
             raise CapacityError(
-                f"{self._sequences.source}: the posteriors of a group with "
-                f"{self._sequences.record(int(queries[0]))} need {needed_bytes >> 20:,} MiB of "
+                f"{self.sequences.source}: the posteriors of a group with "
+                f"{self.sequences.record(int(queries[0]))} need {needed_bytes >> 20:,} MiB of "
                 f"memory, {self._memory_bytes >> 20:,} MiB are allowed; allow more with "
                 f"{spelled('memory')}",
                 needed_bytes,
                 self._memory_bytes,
             )
         return posteriors
+
+
+def shorter_residues(lengths: npt.NDArray[np.int32 | np.int64]) -> int:
+    """Return the residues of the shorter sequences of all pairs."""
+    rising = np.sort(lengths.astype(np.int64))
+    return int((rising * np.arange(len(rising))[::-1]).sum())
 
 
 def pairs_along(

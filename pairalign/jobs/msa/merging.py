@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.aligned_fasta import read_alignment
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
     family_tree,
@@ -46,7 +47,7 @@ from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, judge_alignment
 from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
-from pairalign.jobs.run.kept_results import Arrays, KeptResults
+from pairalign.jobs.run.kept_results import Arrays
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
@@ -158,17 +159,8 @@ def together(sets: Sequence[SequenceSet]) -> SequenceSet:
     return join_sets(sets)
 
 
-def merge_alignments(
-    given: Given, resources: Resources, kept: KeptResults | None = None, **confidence: Any
-) -> MultipleAlignment:
+def merge_alignments(given: Given, run: FamilyRun) -> MultipleAlignment:
     """Make one alignment of two or more, in which the columns of each stay.
-
-    Parameters
-    ----------
-    kept : KeptResults, optional
-        Joins and posteriors that were kept are taken from there, others are kept.
-    **confidence
-        See `pairalign.jobs.msa.one_family.score_alignment`.
 
     Returns
     -------
@@ -188,16 +180,13 @@ def merge_alignments(
     Time grows with the scores that trees take, see `pairalign.jobs.msa.family_tree`, and with the
     product of the widths.
     """
-    check_device(resources.device)
-    sequences, grouping = given.sequences, _plan(given, resources)
-    with closing(_Merger(given, grouping, resources)) as merger:
-        whole = align_parts(merger, grouping, resources.progress, kept)
-    columns = np.empty(sequences.total_residues, np.int32)
-    columns[residues_of(sequences, whole.members)] = whole.columns
+    check_device(run.resources.device)
+    sequences, grouping = given.sequences, _plan(given, run.resources)
+    with closing(_Merger(given, grouping, run.resources)) as merger:
+        columns, width = align_parts(merger, run)
     _check_kept(given, columns)
     tree = tree_result.GuideTree.of(graft(list(sequences.names), grouping, LINKAGE))
-    scored = judge_alignment(sequences, columns, whole.width, resources, kept=kept, **confidence)
-    return replace(scored, tree=tree)
+    return replace(judge_alignment(sequences, columns, width, run), tree=tree)
 
 
 def _plan(given: Given, resources: Resources) -> Grouping:

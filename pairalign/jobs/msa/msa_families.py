@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,19 @@ from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.pieces import prepare_folder
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
+from pairalign.jobs.msa.families import (
+    align_oriented,
+    homologs_of,
+    orient_families,
+    read_families,
+)
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import trees_work
-from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_SAID = 5
@@ -56,16 +60,14 @@ def run_families(request: MsaOptions) -> None:
     prepare_folder(request.writing.output)
     if left:
         check_writable(next(iter(left)))
-    homologs = homologs_of(request, sets, format)
+    most, keeps = request.homologs_per_family, request.keep_homologs
+    homologs = homologs_of(sets, request.homologs, request.reading, most, resources)
+    if keeps:
+        for name, family in sets.items():
+            check_msa_names(homologs[name].after(family), format)
     columns, unlike, elsewhere = 0, [], []
-    how = {
-        "confidence": format in WITH_CONFIDENCE,
-        "partners": request.partners,
-        "seed": request.seed,
-    }
-    for place, alignment in align_oriented(
-        oriented, homologs or {}, resources, keep_homologs=request.keep_homologs, **how
-    ):
+    run = FamilyRun(resources, format in WITH_CONFIDENCE, request.partners, request.seed)
+    for place, alignment in align_oriented(oriented, homologs, run, keep_homologs=keeps):
         with open_output(place) as output:
             write_alignment(output, format, alignment, request.order)
         columns += alignment.width
@@ -81,25 +83,9 @@ def run_families(request: MsaOptions) -> None:
     say_summary(request, lines)
 
 
-def homologs_of(
-    options: MsaOptions, families: Mapping[str, SequenceSet], format: str
-) -> dict[str, Homologs] | None:
-    """Find homologs of families in the database; None without one."""
-    if options.homologs is None:
-        return None
-    request = ProblemRequest(options.homologs, reading=replace(options.reading, also=()))
-    database, _ = read_sets(request)
-    most, resources = options.homologs_per_family, options.resources
-    homologs = find_homologs(families, database, most=most, resources=resources)
-    if options.keep_homologs:
-        for name, family in families.items():
-            check_msa_names(homologs[name].after(family), format)
-    return homologs
-
-
-def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
+def add_homologs(lines: Lines, found: Mapping[str, Homologs]) -> None:
     """Say how many homologs were found and aligned, and how far they are."""
-    if found is None:
+    if not found:
         return
     aligned = sum(map(len, found.values()))
     hits = sum(homologs.found for homologs in found.values())

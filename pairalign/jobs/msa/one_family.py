@@ -23,30 +23,31 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple
+from math import fsum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
+from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
 from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
-from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
+from pairalign.jobs.msa.distinct_members import distinct_members
+from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
-from pairalign.jobs.msa.large import align_large
+from pairalign.jobs.msa.large import ENTRY_BYTES, align_large, shorter_residues
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.msa.relatives import placed_members
+from pairalign.jobs.msa.tree_weights import tree_weights
 from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -54,6 +55,10 @@ from pairalign.trees.tree_pruning import first_leaves
 
 ROUNDS = 2
 REFINEMENTS = 100
+
+_REFINED_BELOW = 0.6
+"""Families are refined whose pairs' best alignments have fewer right columns, as a share of the
+shorter sequences: others are aligned as well without it."""
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
@@ -64,86 +69,50 @@ AnyAlignment = MultipleAlignment | str | os.PathLike[str]
 
 def align_family(
     sequences: SequenceSet,
-    resources: Resources,
+    run: FamilyRun,
     *,
-    kept: KeptResults | None = None,
     tree: GuideTree | None = None,
     homologs: Homologs | None = None,
     keep_homologs: bool = False,
-    confidence: bool = True,
-    partners: int | None = None,
-    seed: int = 0,
 ) -> MultipleAlignment:
     """Align a family of sequences over their whole lengths; see `pairalign.msa`."""
     if homologs is not None and len(homologs):
-        how: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
-        return _align_with(sequences, homologs, keep_homologs, resources, kept=kept, **how)
+        return _align_with(sequences, homologs, keep_homologs, run)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
-        confidences = Confidence.unknown(sequences.total_residues)
-        return MultipleAlignment(sequences, columns, len(columns), *confidences, None, (), homologs)
+        return replace(score_alignment(sequences, columns, len(columns), run), homologs=homologs)
     members = distinct_members(sequences, all_of_them=tree is not None)
-    alignment = _align_members(members, tree, resources, kept)
-    columns = alignment.columns[members.residues]
-    if alignment.posteriors is None or members.has_copies:
-        confidences = _known(sequences, columns, resources, kept, confidence, partners, seed)
+    aligned = _align_members(members.aligned, members.tree_of_aligned(tree), run)
+    columns = aligned.columns[members.residues]
+    if aligned.posteriors is None or members.has_copies:
+        confidence = _confidence_of(sequences, columns, run)
     else:
-        member_confidences = confidence_by(
-            [alignment.posteriors], members.aligned, alignment.columns
-        )
-        confidences = member_confidences.of(members.residues)
-    joined = tree_result.GuideTree.of(tree or members.tree(alignment.tree))
-    unlike, elsewhere = placed_members(members, columns, resources)
-    told = joined, unlike, homologs
+        confidence = confidence_by([aligned.posteriors], members.aligned, aligned.columns)
+        confidence = confidence.of(members.residues)
+    unlike, elsewhere = placed_members(members, columns, run.resources)
     return MultipleAlignment(
-        sequences, columns, alignment.width, *confidences, *told, elsewhere=elsewhere
+        sequences,
+        columns,
+        aligned.width,
+        *confidence,
+        tree_result.GuideTree.of(tree or members.tree(aligned.tree)),
+        unlike,
+        homologs,
+        elsewhere=elsewhere,
     )
 
 
-def _align_members(
-    members: DistinctMembers,
-    tree: GuideTree | None,
-    resources: Resources,
-    kept: KeptResults | None,
-) -> _Aligned:
-    """Align what is distinct of a family, in groups if it is large."""
-    sequences, tree = members.aligned, members.tree_of_aligned(tree)
-    if len(sequences) == 1:
-        columns = np.arange(sequences.total_residues, dtype=np.int32)
-        return _Aligned(None, columns, len(columns), None)
-    is_one_group, posteriors = len(sequences) <= MOST_IN_GROUP, None
-    tree = tree or family_tree(sequences, resources)
-    if _by_all_pairs(sequences):
-        posteriors = _posteriors(sequences, resources, kept)
-        rounds, refinements = (ROUNDS, REFINEMENTS) if is_one_group else (0, 0)
-        with closing(
-            PosteriorGraph(sequences.lengths, posteriors, resources.used_threads)
-        ) as graph:
-            columns, width = align_graph(
-                graph, sequences, tree, rounds=rounds, refinements=refinements
-            )
-    else:
-        columns, width = align_large(sequences, tree, resources, kept)
-    return _Aligned(tree, columns, width, posteriors)
-
-
 def _align_with(
-    sequences: SequenceSet,
-    homologs: Homologs,
-    are_kept: bool,
-    resources: Resources,
-    confidence: bool,
-    **how: Any,
+    sequences: SequenceSet, homologs: Homologs, are_kept: bool, run: FamilyRun
 ) -> MultipleAlignment:
     """Align a family with its homologs, which stay or are taken out again."""
     both = homologs.after(sequences)
-    whole = align_family(both, resources, confidence=confidence and are_kept, **how)
+    whole = align_family(both, replace(run, confidence=run.confidence and are_kept))
     if are_kept:
         return replace(whole, homologs=homologs)
     count = len(sequences)
     used, places = np.unique(whole.columns[: sequences.total_residues], return_inverse=True)
-    columns, width = places.astype(np.int32), len(used)
-    scored = score_alignment(sequences, columns, width, resources, confidence=confidence, **how)
+    scored = score_alignment(sequences, places.astype(np.int32), len(used), run)
     assert whole.tree is not None
     tree = tree_result.GuideTree.of(first_leaves(whole.tree, count)) if count > 1 else None
     unlike = tuple(outlier for outlier in whole.unlike if outlier.sequence < count)
@@ -160,39 +129,38 @@ class _Aligned(NamedTuple):
     posteriors: SparsePosteriors | None
 
 
-def _by_all_pairs(sequences: SequenceSet) -> bool:
-    """Whether a family is aligned by all its pairs; what decides is the same on every machine."""
-    count = len(sequences)
-    if not MOST_IN_GROUP < count <= MOST_OF_ALL_PAIRS:
-        return count <= MOST_IN_GROUP
-    lengths = np.sort(sequences.lengths.astype(np.int64))
-    return int((lengths * np.arange(count)[::-1]).sum()) <= _MOST_RESIDUES
+def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRun) -> _Aligned:
+    """Align what is distinct of a family, in groups if it is large."""
+    if len(sequences) == 1:
+        columns = np.arange(sequences.total_residues, dtype=np.int32)
+        return _Aligned(None, columns, len(columns), None)
+    tree = tree or family_tree(sequences, run.resources)
+    is_one_group = len(sequences) <= MOST_IN_GROUP
+    is_small, shorter = len(sequences) <= MOST_OF_ALL_PAIRS, shorter_residues(sequences.lengths)
+    if not (is_one_group or (is_small and shorter <= _MOST_RESIDUES)):
+        return _Aligned(tree, *align_large(sequences, tree, run), None)
+    posteriors, weights = _posteriors(sequences, run), tree_weights(tree)
+    threads = run.resources.used_threads
+    with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
+        is_distant = is_one_group and fsum(graph.accuracies()) < _REFINED_BELOW * shorter
+        for _ in range(ROUNDS if is_one_group else 0):
+            graph.relax(weights, POSTERIOR_THRESHOLD)
+        columns, width = graph.align(tree.children, weights, REFINEMENTS if is_distant else 0)
+    return _Aligned(tree, columns, width, posteriors)
 
 
 def judge_alignment(
-    sequences: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    width: int,
-    resources: Resources,
-    **confidence: Any,
+    sequences: SequenceSet, columns: npt.NDArray[np.int32], width: int, run: FamilyRun
 ) -> MultipleAlignment:
     """Return what `score_alignment` does, with what is like no other, or in another place."""
-    scored = score_alignment(sequences, columns, width, resources, **confidence)
     members = distinct_members(sequences, all_of_them=False)
-    unlike, elsewhere = placed_members(members, columns, resources)
+    unlike, elsewhere = placed_members(members, columns, run.resources)
+    scored = score_alignment(sequences, columns, width, run)
     return replace(scored, unlike=unlike, elsewhere=elsewhere)
 
 
 def score_alignment(
-    sequences: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    width: int,
-    resources: Resources,
-    *,
-    kept: KeptResults | None = None,
-    confidence: bool = True,
-    partners: int | None = None,
-    seed: int = 0,
+    sequences: SequenceSet, columns: npt.NDArray[np.int32], width: int, run: FamilyRun
 ) -> MultipleAlignment:
     """Return an alignment with how sure its residues and columns are, without a tree.
 
@@ -202,20 +170,14 @@ def score_alignment(
         The column of each residue, from 0.
     width : int
         How many columns there are.
-    kept : KeptResults, optional
-        Posteriors that were kept are taken from there, others are kept.
-    confidence : bool
-        Whether that is wanted.
-    partners, seed
-        See `pairalign.msa`.
 
     Raises
     ------
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    confidences = _known(sequences, columns, resources, kept, confidence, partners, seed)
-    return MultipleAlignment(sequences, columns, width, *confidences, None)
+    confidence = _confidence_of(sequences, columns, run)
+    return MultipleAlignment(sequences, columns, width, *confidence, None)
 
 
 def columns_in(
@@ -265,37 +227,20 @@ def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
     return list(sequences.names), sequences.offsets.tolist(), residues
 
 
-def _known(
-    sequences: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    resources: Resources,
-    kept: KeptResults | None,
-    confidence: bool,
-    partners: int | None,
-    seed: int,
+def _confidence_of(
+    sequences: SequenceSet, columns: npt.NDArray[np.int32], run: FamilyRun
 ) -> Confidence:
     """Return the confidence of residues where it is asked for."""
-    if not confidence or len(sequences) == 1:
+    if not run.confidence or len(sequences) == 1:
         return Confidence.unknown(sequences.total_residues)
-    return find_confidence(
-        sequences,
-        columns,
-        resources,
-        match_states=match_states_of(sequences),
-        partners=partners,
-        seed=seed,
-        kept=kept,
-    )
+    return find_confidence(sequences, columns, match_states_of(sequences), run)
 
 
-def _posteriors(
-    sequences: SequenceSet, resources: Resources, kept: KeptResults | None
-) -> SparsePosteriors:
+def _posteriors(sequences: SequenceSet, run: FamilyRun) -> SparsePosteriors:
     """Compute the posteriors of all pairs; refuse more than fit."""
-    states, memory_bytes = match_states_of(sequences), bytes_of(resources)
-    job = PosteriorJob(sequences, resources, kept=kept, match_states=states)
+    states, memory_bytes = match_states_of(sequences), bytes_of(run.resources)
     pieces, total_bytes = [], 0
-    for piece in job:
+    for piece in PosteriorJob(sequences, run.resources, kept=run.kept, match_states=states):
         pieces.append(piece)
         total_bytes += ENTRY_BYTES * len(piece.rows)
         if total_bytes > memory_bytes:
