@@ -7,6 +7,10 @@
 // Mixed: each lane has an x of its own, all of one length, of DNA. Where there are the bases and N alone,
 // their codes are brought to a few, so that a table in registers has all emissions.
 //
+// Two or three x: lanes have one of these, which need not be of one length. All begin with row 0, so that
+// groups are the same as of one x; beyond its end a lane goes on with a code that says nothing, and going
+// backward it begins anew there.
+//
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
 // A lane whose range is more than its numbers hold (common/posterior_scaling.h), or of which a row's
@@ -37,7 +41,8 @@ class Lanes final : public PosteriorLanes {
                                       : MIXED == Mixed::ALL ? MIXED_CODES
                                                             : POSTERIOR_CODES - 1;
     static constexpr int STEP = MIXED == Mixed::BASES ? MIXED_STEP : MIXED_CODES + 1;
-    static constexpr bool IS_MIXED = MIXED != Mixed::NOT;
+    static constexpr int QUERIES = MIXED == Mixed::TWO ? 2 : MIXED == Mixed::THREE ? 3 : 1;
+    static constexpr bool IS_MIXED = MIXED == Mixed::BASES || MIXED == Mixed::ALL;
     static constexpr double PADDING = 0x1p-16;
     static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
 
@@ -73,6 +78,7 @@ private:
     using Kept = KeptCell<V, STATES>;
     using Column = ColumnGaps<V>;
     using Match = Values<V, STATES>;
+    using Tables = RowTables<V, QUERIES>;
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
     struct Model {
@@ -85,12 +91,14 @@ private:
     void prepare(const PosteriorBatch& batch) {
         const pairalign_posterior_model& model = *batch.model;
         rows_ = batch.rows;
-        row_ = batch.row;
+        queries_ = 0;
         columns_ = *std::max_element(batch.lengths, batch.lengths + batch.count);
         width_ = columns_ + 2;
         for (int l = 0; l < LANES; l++) {
             source_[l] = std::min(l, batch.count - 1);  // lanes that are not in use repeat the last
             lengths_[l] = batch.lengths[source_[l]];
+            row_lengths_[l] = batch.row_lengths[source_[l]];
+            add_query(batch.row_of[source_[l]], l);
         }
         unknown_ = static_cast<uint8_t>(batch.unknown);
         set_tables(model);
@@ -105,6 +113,30 @@ private:
         const size_t groups = static_cast<size_t>((rows_ - 1) / GROUP + 1);
         hmm_.forward.assign(groups * LANES, 0);
         partition_.forward.assign(groups * LANES, 0);
+    }
+
+    // Lanes of one x follow each other.
+    void add_query(const uint8_t* row, int lane) {
+        if (queries_ == 0 || (!IS_MIXED && rows_of_[queries_ - 1] != row)) {
+            rows_of_[queries_] = row;
+            lanes_of_[queries_++] = 0;
+        }
+        lanes_of_[queries_ - 1] |= uint32_t{1} << lane;
+        query_lengths_[queries_ - 1] = row_lengths_[lane];
+    }
+    // The lanes whose last row this is, a bit each.
+    uint32_t ending_in(int32_t row) const {
+        uint32_t lanes = 0;
+        for (int q = 0; q < queries_; q++)
+            if (query_lengths_[q] == row) lanes |= lanes_of_[q];
+        return lanes;
+    }
+    // Those that have it.
+    uint32_t having(int32_t row) const {
+        uint32_t lanes = 0;
+        for (int q = 0; q < queries_; q++)
+            if (query_lengths_[q] >= row) lanes |= lanes_of_[q];
+        return lanes;
     }
 
     void set_tables(const pairalign_posterior_model& model) {
@@ -165,13 +197,20 @@ private:
     }
 
     // Emissions with the residue of a row; `at`: the codes of a column.
-    const Scalar* of_row(const Scalar* table, int32_t i) const {
-        return IS_MIXED ? table : table + row_[i - 1] * POSTERIOR_CODES;
+    Tables of_row(const Scalar* table, int32_t i) const {
+        Tables tables{};
+        for (int q = 0; q < QUERIES; q++) {
+            const int x = i <= query_lengths_[q] ? rows_of_[q][i - 1] : POSTERIOR_CODES - 1;
+            tables.of[q] = IS_MIXED ? table : table + x * POSTERIOR_CODES;
+            tables.lanes[q] = lanes_of_[q];
+        }
+        return tables;
     }
-    static PAIRALIGN_INLINE V look_up(const Scalar* table, const uint8_t* at, const uint8_t* shifts) {
-        if constexpr (MIXED == Mixed::BASES) return V::lookup(table, at, shifts);
-        else if constexpr (IS_MIXED) return V::pick(table, at, shifts);
-        else return V::lookup(table, at);
+    static PAIRALIGN_INLINE V look_up(Tables tables, int state, const uint8_t* at, const uint8_t* shifts) {
+        if constexpr (MIXED == Mixed::BASES) return V::lookup(tables.of[0], at, shifts);
+        else if constexpr (IS_MIXED) return V::pick(tables.of[0], at, shifts);
+        for (auto& of : tables.of) of += state * TABLE;
+        return tables.look_up(at);
     }
 
     // Codes of the columns, and what differs in each lane's last one: gaps of the partition function are free
@@ -224,8 +263,10 @@ private:
         for (int32_t i = begin + 1; i <= end; i++) {
             Kept* const keep = kept_ + int64_t{i - begin - 1} * width_;
             if constexpr (KEEP)
-                if (i == rows_) {
-                    forward_row<true, false, true>(i, keep);
+                if (ending_in(i)) {
+                    if (QUERIES > 1 && i < rows_ && i % GROUP == 0)
+                        forward_row<true, QUERIES != 1, true>(i, keep);
+                    else forward_row<true, false, true>(i, keep);
                     continue;
                 }
             if (V::SCALED && i % GROUP == 0) forward_row<KEEP, V::SCALED, false>(i, keep);
@@ -235,7 +276,7 @@ private:
 
     template <bool KEEP, bool GROUP_ENDS, bool LAST>
     void forward_row(int32_t i, Kept* keep) {
-        const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
+        const Tables hmm = of_row(hmm_table_, i), partition = of_row(partition_table_, i);
         const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = forward_;
         const Column* const columns = lane_columns_;
@@ -244,7 +285,8 @@ private:
         const MatchStates<V, STATES> match = match_;
         const V tiny = tiny_, close1 = gaps_.close_short, close2 = gaps_.close_long;
         const V extend1 = gaps_.extend_short, extend2 = gaps_.extend_long;
-        const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
+        const V z_open = LAST ? free_in(i, gaps_.gap_open) : gaps_.gap_open;
+        const V z_extend = LAST ? free_in(i, gaps_.gap_extend) : gaps_.gap_extend;
         const V border1 = states[0].x1, border2 = states[0].x2;
         Match diagonal = states[0].m;
         V z_diagonal = states[0].zm;
@@ -257,9 +299,8 @@ private:
         for (int32_t j = 1; j <= last; j++) {
             State& state = states[j];
             Match m;
-            for (int s = 0; s < STATES; s++)
-                m[s] = look_up(hmm + s * TABLE, codes + j * LANES, shifts) * diagonal[s];
-            const V zm = look_up(partition, codes + j * LANES, shifts) * z_diagonal;
+            for (int s = 0; s < STATES; s++) m[s] = look_up(hmm, s, codes + j * LANES, shifts) * diagonal[s];
+            const V zm = look_up(partition, 0, codes + j * LANES, shifts) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
             diagonal = state.m;
             z_diagonal = state.zm;
@@ -268,7 +309,7 @@ private:
                 keep[j].zm = zm;
             }
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            if (LAST) add_totals(j, sum_of(m), gaps1, gaps2, zm + (zx + zy));
+            if (LAST) add_totals(i, j, sum_of(m), gaps1, gaps2, zm + (zx + zy));
             match.go_on(state.m, m, close1 * gaps1 + close2 * gaps2, tiny);
             const V z_next = (zm + (zx + zy)) + tiny;
             const V opened1 = dot(match.open_short, m), opened2 = dot(match.open_long, m);
@@ -297,12 +338,18 @@ private:
         }
     }
 
-    // Of the lanes that end in column j of the last row.
-    void add_totals(int32_t j, V m, V short_gaps, V long_gaps, V partition) {
+    // Gaps in the last row of a lane cost nothing.
+    V free_in(int32_t row, V cost) const {
+        if constexpr (QUERIES > 1) return V::choose(ending_in(row), V::all(1), cost);
+        return V::all(1);
+    }
+
+    // Of the lanes that end in row i and column j.
+    void add_totals(int32_t i, int32_t j, V m, V short_gaps, V long_gaps, V partition) {
         V hmm{};
         bool is_known = false;
         for (int l = 0; l < LANES; l++) {
-            if (lengths_[l] != j) continue;
+            if (lengths_[l] != j || row_lengths_[l] != i) continue;
             if (!is_known)
                 hmm = gaps_.start_match * m + (gaps_.start_short * short_gaps + gaps_.start_long * long_gaps);
             is_known = true;
@@ -338,10 +385,23 @@ private:
         set_factors(batch, partition_, group);
         for (int32_t i = end; i > group * GROUP; i--) {
             const Kept* const kept = kept_ + int64_t{i - begin - 1} * width_;
-            const bool group_ends = i == group * GROUP + 1;
-            if (i == rows_) backward_row<Row::LAST>(batch, i, kept, group_ends);
+            const bool group_ends = i == group * GROUP + 1, begins = ending_in(i);
+            if (begins && i < rows_) clear_lanes(i);
+            if (begins) backward_row<Row::LAST>(batch, i, kept, group_ends);
             else if (group_ends) backward_row<Row::ENDS_GROUP>(batch, i, kept, true);
             else backward_row<Row::INNER>(batch, i, kept, false);
+        }
+    }
+
+    // What begins in a row has nothing behind it.
+    void clear_lanes(int32_t row) {
+        if constexpr (QUERIES > 1) {
+            const V factor = V::choose(ending_in(row), V::all(0), V::all(1));
+            for (int32_t j = 0; j < width_; j++) {
+                State& state = backward_[j];
+                for (V& one : state.m.of) one = one * factor;
+                for (V* one : {&state.x1, &state.x2, &state.zm, &state.zx}) *one = *one * factor;
+            }
         }
     }
 
@@ -351,17 +411,19 @@ private:
             model.near = V::all(1);
             for (int l = 0; l < LANES; l++) model.far.set(l, model.total[l].inverse());
         } else {
-            const size_t last = model.forward.size() - LANES, at = static_cast<size_t>(group) * LANES;
+            const size_t at = static_cast<size_t>(group) * LANES;
             model.near = model.far = V::all(0);
             for (int l = 0; l < LANES; l++) {
-                const size_t lane = static_cast<size_t>(l);
+                const int32_t last_group = (row_lengths_[l] - 1) / GROUP;
+                if (group > last_group) continue;
+                const size_t lane = static_cast<size_t>(l), last = static_cast<size_t>(last_group) * LANES;
                 const double total = static_cast<double>(model.total[l]);
                 int exponent = 0;
                 const double mantissa = std::frexp(total, &exponent);
                 const int power =
                     model.forward[last + lane] - exponent - model.forward[at + lane] - model.backward[l];
                 const int wide = power + 2 * V::TOP;
-                const int cells = std::ilogb(static_cast<double>(rows_) * lengths_[l]) + 1;
+                const int cells = std::ilogb(static_cast<double>(row_lengths_[l]) * lengths_[l]) + 1;
                 const bool holds = wide <= V::TOP - V::TINY - spare_ - cells;
                 if (!(total > 0) || std::isinf(total) || !holds) {
                     batch.too_wide[l] = true;
@@ -378,7 +440,7 @@ private:
     template <Row ROW, bool LAST = ROW == Row::LAST>
     void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept, bool group_ends) {
         if constexpr (!LAST) group_ends = ROW == Row::ENDS_GROUP;
-        const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
+        const Tables hmm = of_row(hmm_table_, i), partition = of_row(partition_table_, i);
         const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = backward_;
         const Column* const columns = lane_columns_;
@@ -388,7 +450,8 @@ private:
         const MatchStates<V, STATES> match = match_;
         const V close1 = gaps_.close_short, close2 = gaps_.close_long, extend1 = gaps_.extend_short,
                 extend2 = gaps_.extend_long;
-        const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
+        const V z_open = LAST ? free_in(i, gaps_.gap_open) : gaps_.gap_open;
+        const V z_extend = LAST ? free_in(i, gaps_.gap_extend) : gaps_.gap_extend;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
@@ -413,12 +476,11 @@ private:
             V zm = z_matched + (column.open * zx + z_open * zy);
             V z_next = z_matched + column.extend * zx;
             zy = z_matched + z_extend * zy;
-            if (LAST) begin_lanes(j, m, next1, next2, y1, y2, zm, z_next, zy);
-            for (int s = 0; s < STATES; s++)
-                state.m[s] = look_up(hmm + s * TABLE, codes + j * LANES, shifts) * m[s];
+            if (LAST) begin_lanes(i, j, m, next1, next2, y1, y2, zm, z_next, zy);
+            for (int s = 0; s < STATES; s++) state.m[s] = look_up(hmm, s, codes + j * LANES, shifts) * m[s];
             state.x1 = next1;
             state.x2 = next2;
-            state.zm = look_up(partition, codes + j * LANES, shifts) * zm;
+            state.zm = look_up(partition, 0, codes + j * LANES, shifts) * zm;
             state.zx = z_next;
             if (group_ends) {
                 largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
@@ -434,38 +496,39 @@ private:
         }
         add_entries(batch, i);
         if (group_ends) {
-            check_row(batch, sum, z_sum);
-            scale_back(largest, z_largest);
+            check_row(batch, i, sum, z_sum);
+            scale_back(i, largest, z_largest);
         }
     }
 
     static PAIRALIGN_INLINE V squares_of(V p, V z) { return p * p + z * z; }
 
-    void scale_back(V largest, V z_largest) {
+    void scale_back(int32_t i, V largest, V z_largest) {
         int32_t by[LANES];
         const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
         scale<true>(backward_, factor, z_factor);
         for (int l = 0; l < LANES; l++) {
+            if (row_lengths_[l] < i) continue;
             hmm_.backward[l] += by[l];
             partition_.backward[l] += z_by_[l];
         }
     }
 
     // Both models' posteriors of a row: lanes in which one's add up to more than they may, or to no number.
-    static void check_row(PosteriorBatch& batch, V sum, V z_sum) {
+    void check_row(PosteriorBatch& batch, int32_t i, V sum, V z_sum) const {
         const V most = V::all(PosteriorScaling::MOST_OF_ROW);
-        const uint32_t sound = V::above(most, sum) & V::above(most, z_sum);
+        const uint32_t sound = (V::above(most, sum) & V::above(most, z_sum)) | ~having(i);
         for (int l = 0; l < LANES; l++)
             if (!(sound >> l & 1)) batch.too_wide[l] = true;
     }
 
-    // The lanes that end in column j of the last row.
-    void begin_lanes(int32_t j, Match& m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
+    // The lanes that end in row i and column j.
+    void begin_lanes(int32_t i, int32_t j, Match& m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
         const V match = gaps_.start_match * unit, short_gap = gaps_.start_short * unit,
                 long_gap = gaps_.start_long * unit;
         for (int l = 0; l < LANES; l++) {
-            if (lengths_[l] != j) continue;
+            if (lengths_[l] != j || row_lengths_[l] != i) continue;
             for (int s = 0; s < STATES; s++) m[s].set(l, match.get(l));
             for (V* one : {&x1, &y1}) one->set(l, short_gap.get(l));
             for (V* one : {&x2, &y2}) one->set(l, long_gap.get(l));
@@ -475,7 +538,7 @@ private:
 
     // Of row i what reaches the threshold; most columns have none.
     void add_entries(PosteriorBatch& batch, int32_t i) {
-        const uint32_t used = (uint32_t{2} << (batch.count - 1)) - 1;
+        const uint32_t used = ((uint32_t{2} << (batch.count - 1)) - 1) & having(i);
         for (int32_t j = columns_; j >= 1; j--)
             for (uint32_t found = found_[j] & used; found; found &= found - 1) {
                 const int l = __builtin_ctz(found);
@@ -487,9 +550,12 @@ private:
     }
 
     int32_t rows_, columns_, width_, spare_;
-    const uint8_t* row_;
     int source_[LANES];
-    int32_t lengths_[LANES], z_by_[LANES];
+    int32_t lengths_[LANES], row_lengths_[LANES], z_by_[LANES];
+    const uint8_t* rows_of_[MOST_QUERIES];  // of each x: its codes, lanes and length
+    uint32_t lanes_of_[MOST_QUERIES];
+    int32_t query_lengths_[MOST_QUERIES];
+    int queries_;
     Scalar hmm_table_[STATES * TABLE], partition_table_[TABLE];
     MatchStates<V, STATES> match_;
     Gaps<V> gaps_;
@@ -512,6 +578,10 @@ PosteriorLanes* make_lanes_of(int arithmetic) {
     return new Lanes<ExtendedLanes, STATES, MIXED>;
 }
 inline PosteriorLanes* make_lanes(int arithmetic, int match_states, Mixed mixed) {
+    if constexpr (Vector<float>::LANES == MOST_LANES) {  // others are full with one x
+        if (mixed == Mixed::TWO) return new Lanes<Vector<float>, 1, Mixed::TWO>;
+        if (mixed == Mixed::THREE) return new Lanes<Vector<float>, 1, Mixed::THREE>;
+    }
     // Wider numbers are not looked up in registers: the table of all codes has those of bases, too.
     if (mixed == Mixed::BASES && arithmetic == FLOAT32) return new Lanes<Vector<float>, 1, Mixed::BASES>;
     if (mixed != Mixed::NOT) return make_lanes_of<1, Mixed::ALL>(arithmetic);

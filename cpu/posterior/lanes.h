@@ -77,6 +77,8 @@ struct Vector {
     static PAIRALIGN_INLINE Vector settled(Vector a) { return a; }
     static PAIRALIGN_INLINE Vector max(Vector a, Vector b);
     static PAIRALIGN_INLINE uint32_t above(Vector a, Vector b);  // a bit a lane
+    // a in the lanes of some bits, else b.
+    static PAIRALIGN_INLINE Vector choose(uint32_t lanes, Vector a, Vector b);
     // Of a table of POSTERIOR_CODES numbers those that LANES codes say.
     static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes);
     // The same of codes + shifts.
@@ -92,6 +94,12 @@ struct Vector {
 template <class T>
 PAIRALIGN_INLINE Vector<T> Vector<T>::max(Vector a, Vector b) {
     return {a.v > b.v ? a.v : b.v};
+}
+template <class T>
+PAIRALIGN_INLINE Vector<T> Vector<T>::choose(uint32_t lanes, Vector a, Vector b) {
+    for (int l = 0; l < LANES; l++)
+        if (lanes >> l & 1) b.v[l] = a.v[l];
+    return b;
 }
 template <class T>
 PAIRALIGN_INLINE uint32_t Vector<T>::above(Vector a, Vector b) {
@@ -114,6 +122,10 @@ PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* code
 template <>
 PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
     return {(Raw)_mm512_max_ps((__m512)a.v, (__m512)b.v)};
+}
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::choose(uint32_t lanes, Vector a, Vector b) {
+    return {(Raw)_mm512_mask_blend_ps(static_cast<__mmask16>(lanes), (__m512)b.v, (__m512)a.v)};
 }
 template <>
 PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
@@ -323,6 +335,22 @@ inline V factor_of(V largest, int32_t* exponents) {
     }
     return factor;
 }
+
+// The emissions of a row, of each x that lanes have: those of the codes of a column.
+template <class V, int QUERIES>
+struct RowTables {
+    const typename V::Scalar* of[QUERIES];
+    uint32_t lanes[QUERIES];  // a bit for each lane that has this x
+
+    PAIRALIGN_INLINE V look_up(const uint8_t* codes) const {
+        V r = V::lookup(of[0], codes);
+        if constexpr (QUERIES > 1) {
+#pragma GCC unroll 4
+            for (int q = 1; q < QUERIES; q++) r = V::choose(lanes[q], V::lookup(of[q], codes), r);
+        }
+        return r;
+    }
+};
 
 // Results that are subnormal count for nothing below: where the processor is slow with them, they are 0.
 class NoSubnormals {

@@ -65,17 +65,19 @@ struct PosteriorEntry {
 
 constexpr int MOST_LANES = 16;
 
-// Whether lanes have an x of their own: no; of the bases and N; of any codes of DNA.
-enum class Mixed { NOT, BASES, ALL };
+// Whether lanes have an x of their own: no; of the bases and N; of any codes of DNA; one of two or three.
+enum class Mixed { NOT, BASES, ALL, TWO, THREE };
+constexpr int MOST_QUERIES = 3;
 constexpr int MIXED_BASES = 5, MIXED_STEP = 6;  // four bases and N; and what a lane is filled up with
 constexpr int MIXED_CODES = 15;                 // of DNA
 
-// One x against the y of each lane; or, of parts of DNA, an x of each lane, all of one length.
+// One x against the y of each lane; or two or three of any lengths; or, of parts of DNA, an x of each lane,
+// all of one length.
 struct PosteriorBatch {
     const pairalign_posterior_model* model;
-    const uint8_t* row;
     const uint8_t* row_of[MOST_LANES];
-    int32_t rows;
+    int32_t rows;  // the most
+    int32_t row_lengths[MOST_LANES];
     int32_t unknown;  // see pairalign_posterior_pairs
     int count;        // lanes in use
     const uint8_t* columns[MOST_LANES];

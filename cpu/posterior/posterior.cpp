@@ -2,8 +2,8 @@
 // pairs whose range is too wide for float32 computed again in float64, then with exponents that do not end.
 //
 // The pairs of a row sequence follow each other, the longest column sequences first, so that lanes are of
-// about one length. What a pair gives does not depend on its batch. The ctypes declarations are in
-// pairalign/engines/cpu/cpu_posterior.py.
+// about one length; what is left of a row sequence shares a batch with the next shorter ones. What a pair
+// gives does not depend on its batch. The ctypes declarations are in pairalign/engines/cpu/cpu_posterior.py.
 
 #include <algorithm>
 #include <atomic>
@@ -53,7 +53,16 @@ namespace pairalign {
 namespace {
 
 constexpr uint8_t LAST_BASE = 3;
-constexpr int MIXED_KINDS = 3;
+constexpr int MIXED_KINDS = 5;
+
+// Pairs that are computed together.
+struct BatchPlan {
+    size_t first;
+    int count, queries;
+    int32_t rows, columns;  // the most
+
+    int64_t cells() const { return int64_t{rows} * columns; }
+};
 
 class PosteriorRun {
 public:
@@ -96,8 +105,8 @@ private:
         };
         return has(pairs_.rows[pair]) || has(pairs_.columns[pair]);
     }
-    Mixed kind_of(int64_t pair) const {
-        if (!is_mixed()) return Mixed::NOT;
+    Mixed kind_of(int64_t pair, int queries) const {
+        if (!is_mixed()) return queries == 1 ? Mixed::NOT : queries == 2 ? Mixed::TWO : Mixed::THREE;
         return has_others_[static_cast<size_t>(pair)] ? Mixed::ALL : Mixed::BASES;
     }
     int32_t column_length(int64_t pair) const { return pairs_.lengths[pairs_.columns[pair]]; }
@@ -106,6 +115,7 @@ private:
     void pass(const PosteriorKernel& kernel, std::vector<int64_t>& order, int arithmetic, int32_t threads) {
         too_wide_.assign(static_cast<size_t>(pairs_.count), 0);
         std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) {
+            if (row_length(a) != row_length(b)) return row_length(a) > row_length(b);
             if (key(a) != key(b)) return key(a) < key(b);
             return column_length(a) > column_length(b);
         });
@@ -113,28 +123,19 @@ private:
         const auto make = [&](Mixed mixed) {
             return Lanes(kernel.make(arithmetic, model_.match_states, mixed));
         };
-        const int lanes = make(Mixed::NOT)->lanes();
-        std::vector<std::pair<size_t, int>> batches;  // first pair, and how many
-        for (size_t k = 0; k < order.size(); k += static_cast<size_t>(batches.back().second)) {
-            int count = 1;
-            while (count < lanes && k + static_cast<size_t>(count) < order.size() &&
-                   key(order[k + static_cast<size_t>(count)]) == key(order[k]))
-                count++;
-            batches.push_back({k, count});
-        }
-        std::stable_sort(batches.begin(), batches.end(), [&](const auto& a, const auto& b) {
-            return cells(order[a.first]) > cells(order[b.first]);
-        });
+        std::vector<BatchPlan> batches = plan(order, make(Mixed::NOT)->lanes());
+        std::stable_sort(batches.begin(), batches.end(),
+                         [](const BatchPlan& a, const BatchPlan& b) { return a.cells() > b.cells(); });
         std::atomic<size_t> next{0};
         std::atomic<bool> no_memory{false};
         const auto work = [&] {
             try {
                 Lanes own[MIXED_KINDS];
                 for (size_t b; !no_memory && !*cancelled_ && (b = next++) < batches.size();) {
-                    const Mixed kind = kind_of(order[batches[b].first]);
+                    const Mixed kind = kind_of(order[batches[b].first], batches[b].queries);
                     Lanes& used = own[static_cast<int>(kind)];
                     if (!used) used = make(kind);
-                    run(*used, order.data() + batches[b].first, batches[b].second, arithmetic);
+                    run(*used, order.data() + batches[b].first, batches[b].count, arithmetic);
                 }
             } catch (const std::bad_alloc&) {
                 no_memory = true;
@@ -151,18 +152,42 @@ private:
         for (std::thread& thread : others) thread.join();
         if (no_memory) throw std::bad_alloc();
     }
-    int64_t cells(int64_t pair) const { return int64_t{row_length(pair)} * column_length(pair); }
+
+    // Batches of pairs in their order: of one key, or, where lanes are many, of a few.
+    std::vector<BatchPlan> plan(const std::vector<int64_t>& order, int lanes) const {
+        const bool are_shared = !is_mixed() && lanes == MOST_LANES && model_.match_states == 1;
+        std::vector<BatchPlan> batches;
+        for (size_t k = 0; k < order.size(); k++) {
+            const int64_t pair = order[k];
+            const BatchPlan own{k, 1, 1, row_length(pair), column_length(pair)};
+            if (!batches.empty() && batches.back().count < lanes) {
+                BatchPlan& last = batches.back();
+                const bool is_other = key(pair) != key(order[k - 1]);
+                const int32_t columns = std::max(last.columns, own.columns);
+                const bool fits = are_shared && last.queries < MOST_QUERIES &&
+                                  int64_t{last.rows} * columns <= last.cells() + own.cells();
+                if (!is_other || fits) {
+                    last.count++;
+                    last.queries += is_other;
+                    last.columns = columns;
+                    continue;
+                }
+            }
+            batches.push_back(own);
+        }
+        return batches;
+    }
 
     void run(PosteriorLanes& lanes, const int64_t* pairs, int count, int arithmetic) {
         PosteriorBatch batch{};
         batch.model = &model_;
-        batch.row = pairs_.codes + pairs_.starts[pairs_.rows[pairs[0]]];
-        batch.rows = row_length(pairs[0]);
+        batch.rows = row_length(pairs[0]);  // the longest
         batch.unknown = pairs_.unknown;
         batch.count = count;
         batch.threshold = threshold_;
         for (int l = 0; l < count; l++) {
             batch.row_of[l] = pairs_.codes + pairs_.starts[pairs_.rows[pairs[l]]];
+            batch.row_lengths[l] = row_length(pairs[l]);
             batch.columns[l] = pairs_.codes + pairs_.starts[pairs_.columns[pairs[l]]];
             batch.lengths[l] = column_length(pairs[l]);
             batch.entries[l] = &result_.entries[static_cast<size_t>(pairs[l])];
