@@ -273,6 +273,11 @@ def test_dna_of_either_strand(tmp_path: Path) -> None:
     asked = {"scoring": scoring, "max_evalue": 1e-6, "linkage": "single"}
     assert len(pairalign.cluster(sequences, strand="both", **asked)) == 12
     assert len(pairalign.cluster(sequences, **asked)) == 24
+    two = {"a": genes[0], "b": genes[1][:200] + sequences["r0"]}
+    (pair,) = pairalign.align(two, scoring=scoring, strand="both")
+    for factor, clusters in ((0.9, 2), (1.1, 1)):  # of a search of both strands, as align says
+        asked["max_evalue"] = factor * pair.evalue
+        assert len(pairalign.cluster(two, strand="both", **asked)) == clusters
 
 
 def test_what_makes_no_sense_in_python(records) -> None:
