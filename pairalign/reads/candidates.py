@@ -64,6 +64,8 @@ class Candidates:
         What they were found by, where other pairs may overlap, too.
     may_lack_strands : bool
         A pair that is a candidate on one strand may score more on the other.
+    sure_score : int or None
+        Raw; a strand on which a pair scores that much is one that it is a candidate on.
     """
 
     first: Int32s
@@ -73,6 +75,7 @@ class Candidates:
     seconds: float = 0.0
     seeds: Seeds | None = None
     may_lack_strands: bool = False
+    sure_score: int | None = None
 
     @property
     def pairs(self) -> PairList:
@@ -93,6 +96,7 @@ class CandidateStrands:
 
     def __init__(self, candidates: Candidates, reads: SequenceSet) -> None:
         self.may_lack_strands = candidates.may_lack_strands
+        self.sure_score = candidates.sure_score
         self._sorted = {strand: candidates.sorted_on(strand, reads) for strand in (1, -1)}
 
     def mask_of(self, window: Window, strand: int) -> Mask:

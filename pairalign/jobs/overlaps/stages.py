@@ -283,6 +283,8 @@ class StagedEngine(WrappedEngine):
         mask = np.zeros(other.pairs, np.bool_)
         mask[places] = True
         mask &= ~self._candidates.mask_of(other, other.strand)
+        if self._candidates.sure_score is not None:
+            mask[places[alignments.raw_score >= self._candidates.sure_score]] = False
         if not mask.any():
             return np.ones(len(alignments), np.bool_)
         least = int(alignments.raw_score.min())
