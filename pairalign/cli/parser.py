@@ -283,7 +283,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("of distances that are there", "tree family.phy --method mixed -o mixed.nwk"),
     ),
     "overlap": (
-        ("for miniasm", "overlap reads.fastq.gz -o overlaps.paf"),
+        ("for miniasm", "overlap reads.fastq.gz --candidates seeds --remove-weak -o overlaps.paf"),
         (
             "an assembly graph of accurate reads",
             "overlap reads.fasta --preset short --unitigs -o unitigs.gfa",
