@@ -23,7 +23,7 @@ def _load() -> ctypes.CDLL:
         raise ImportError(
             f"the native library {PATH} was compiled for another processor: its kernels need "
             f"{loaded.pairalign_compiled_sets().decode()}, which this one lacks; "
-            "`PAIRALIGN_BUILD_SETS=all python setup.py build_ext --inplace` compiles all"
+            "`PAIRALIGN_BUILD_SETS=all pip install -e .` compiles all"
         )
     return loaded
 
