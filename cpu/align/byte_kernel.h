@@ -447,7 +447,7 @@ struct ByteKernels {
         c.done &= ~batch.overflowed;
     }
 
-    static ByteKernel kernel() {
+    static constexpr ByteKernel kernel() {
         using Own = OwnGroup<V>;
         return {LANES,
                 group_bytes,

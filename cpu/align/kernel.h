@@ -357,7 +357,7 @@ struct Kernels {
         if (batch.trace) walk_back(f, batch, walkers);
     }
 
-    static Kernel kernel() {
+    static constexpr Kernel kernel() {
         static_assert(8 % V::ROWS == 0, "block_rows, a multiple of 8, must hold whole tiers");
         return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, group_bytes, prepare, align};
     }

@@ -6,10 +6,10 @@
 
 namespace pairalign {
 extern const InstructionSet instruction_set_avx2;
-const InstructionSet instruction_set_avx2 = {"avx2",
-                                             avx2::Kernels<avx2::Narrow>::kernel(),
-                                             avx2::Kernels<avx2::Wide>::kernel(),
-                                             avx2::LongPairs<avx2::Wide>::kernel(),
-                                             avx2::ByteKernels<avx2::Bytes>::kernel(),
-                                             avx2::ByteKernels<avx2::Bytes>::kernel()};
+constexpr InstructionSet instruction_set_avx2 = {"avx2",
+                                                 avx2::Kernels<avx2::Narrow>::kernel(),
+                                                 avx2::Kernels<avx2::Wide>::kernel(),
+                                                 avx2::LongPairs<avx2::Wide>::kernel(),
+                                                 avx2::ByteKernels<avx2::Bytes>::kernel(),
+                                                 avx2::ByteKernels<avx2::Bytes>::kernel()};
 }  // namespace pairalign

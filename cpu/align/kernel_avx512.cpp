@@ -6,10 +6,10 @@
 
 namespace pairalign {
 extern const InstructionSet instruction_set_avx512;
-const InstructionSet instruction_set_avx512 = {"avx512",
-                                               avx512::Kernels<avx512::Narrow>::kernel(),
-                                               avx512::Kernels<avx512::Wide>::kernel(),
-                                               avx512::LongPairs<avx512::Wide>::kernel(),
-                                               avx512::ByteKernels<avx512::Bytes>::kernel(),
-                                               avx512::ByteKernels<avx512::PermutedBytes>::kernel()};
+constexpr InstructionSet instruction_set_avx512 = {"avx512",
+                                                   avx512::Kernels<avx512::Narrow>::kernel(),
+                                                   avx512::Kernels<avx512::Wide>::kernel(),
+                                                   avx512::LongPairs<avx512::Wide>::kernel(),
+                                                   avx512::ByteKernels<avx512::Bytes>::kernel(),
+                                                   avx512::ByteKernels<avx512::PermutedBytes>::kernel()};
 }  // namespace pairalign

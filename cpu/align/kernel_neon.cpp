@@ -6,10 +6,10 @@
 
 namespace pairalign {
 extern const InstructionSet instruction_set_neon;
-const InstructionSet instruction_set_neon = {"neon",
-                                             neon::Kernels<neon::Narrow>::kernel(),
-                                             neon::Kernels<neon::Wide>::kernel(),
-                                             neon::LongPairs<neon::Wide>::kernel(),
-                                             neon::ByteKernels<neon::Bytes>::kernel(),
-                                             neon::ByteKernels<neon::Bytes>::kernel()};
+constexpr InstructionSet instruction_set_neon = {"neon",
+                                                 neon::Kernels<neon::Narrow>::kernel(),
+                                                 neon::Kernels<neon::Wide>::kernel(),
+                                                 neon::LongPairs<neon::Wide>::kernel(),
+                                                 neon::ByteKernels<neon::Bytes>::kernel(),
+                                                 neon::ByteKernels<neon::Bytes>::kernel()};
 }  // namespace pairalign

@@ -6,10 +6,10 @@
 
 namespace pairalign {
 extern const InstructionSet instruction_set_scalar;
-const InstructionSet instruction_set_scalar = {"scalar",
-                                               scalar::Kernels<scalar::Narrow>::kernel(),
-                                               scalar::Kernels<scalar::Wide>::kernel(),
-                                               scalar::LongPairs<scalar::Wide>::kernel(),
-                                               scalar::ByteKernels<scalar::Bytes>::kernel(),
-                                               scalar::ByteKernels<scalar::Bytes>::kernel()};
+constexpr InstructionSet instruction_set_scalar = {"scalar",
+                                                   scalar::Kernels<scalar::Narrow>::kernel(),
+                                                   scalar::Kernels<scalar::Wide>::kernel(),
+                                                   scalar::LongPairs<scalar::Wide>::kernel(),
+                                                   scalar::ByteKernels<scalar::Bytes>::kernel(),
+                                                   scalar::ByteKernels<scalar::Bytes>::kernel()};
 }  // namespace pairalign

@@ -6,10 +6,10 @@
 
 namespace pairalign {
 extern const InstructionSet instruction_set_sse41;
-const InstructionSet instruction_set_sse41 = {"sse41",
-                                              sse41::Kernels<sse41::Narrow>::kernel(),
-                                              sse41::Kernels<sse41::Wide>::kernel(),
-                                              sse41::LongPairs<sse41::Wide>::kernel(),
-                                              sse41::ByteKernels<sse41::Bytes>::kernel(),
-                                              sse41::ByteKernels<sse41::Bytes>::kernel()};
+constexpr InstructionSet instruction_set_sse41 = {"sse41",
+                                                  sse41::Kernels<sse41::Narrow>::kernel(),
+                                                  sse41::Kernels<sse41::Wide>::kernel(),
+                                                  sse41::LongPairs<sse41::Wide>::kernel(),
+                                                  sse41::ByteKernels<sse41::Bytes>::kernel(),
+                                                  sse41::ByteKernels<sse41::Bytes>::kernel()};
 }  // namespace pairalign

@@ -320,7 +320,7 @@ struct LongPairs : LongPairState<V> {
         finish(*pair.scheme, walker, pair.path, pair.row_is_query);
     }
 
-    static LongKernel kernel() {
+    static constexpr LongKernel kernel() {
         return {LANES, ROWS, V::FLAG_BYTES, V::GATHER ? 3 : 4, V::GATHER ? 5 : 9, align};
     }
 };

@@ -4,5 +4,5 @@
 
 namespace pairalign {
 extern const BitwiseKernel bitwise_avx2;
-const BitwiseKernel bitwise_avx2 = {"avx2", avx2::Word::QUADS, avx2::bits_for, avx2::score};
+constexpr BitwiseKernel bitwise_avx2 = {"avx2", avx2::Word::QUADS, avx2::bits_for, avx2::score};
 }  // namespace pairalign

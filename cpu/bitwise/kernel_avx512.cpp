@@ -4,5 +4,5 @@
 
 namespace pairalign {
 extern const BitwiseKernel bitwise_avx512;
-const BitwiseKernel bitwise_avx512 = {"avx512", avx512::Word::QUADS, avx512::bits_for, avx512::score};
+constexpr BitwiseKernel bitwise_avx512 = {"avx512", avx512::Word::QUADS, avx512::bits_for, avx512::score};
 }  // namespace pairalign

@@ -4,5 +4,5 @@
 
 namespace pairalign {
 extern const BitwiseKernel bitwise_neon;
-const BitwiseKernel bitwise_neon = {"neon", neon::Word::QUADS, neon::bits_for, neon::score};
+constexpr BitwiseKernel bitwise_neon = {"neon", neon::Word::QUADS, neon::bits_for, neon::score};
 }  // namespace pairalign

@@ -4,5 +4,5 @@
 
 namespace pairalign {
 extern const BitwiseKernel bitwise_scalar;
-const BitwiseKernel bitwise_scalar = {"scalar", scalar::Word::QUADS, scalar::bits_for, scalar::score};
+constexpr BitwiseKernel bitwise_scalar = {"scalar", scalar::Word::QUADS, scalar::bits_for, scalar::score};
 }  // namespace pairalign

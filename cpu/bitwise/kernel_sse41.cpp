@@ -4,5 +4,5 @@
 
 namespace pairalign {
 extern const BitwiseKernel bitwise_sse41;
-const BitwiseKernel bitwise_sse41 = {"sse41", sse41::Word::QUADS, sse41::bits_for, sse41::score};
+constexpr BitwiseKernel bitwise_sse41 = {"sse41", sse41::Word::QUADS, sse41::bits_for, sse41::score};
 }  // namespace pairalign

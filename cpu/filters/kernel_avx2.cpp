@@ -3,5 +3,5 @@
 
 namespace pairalign {
 extern const SubsequenceKernel subsequences_avx2;
-const SubsequenceKernel subsequences_avx2 = {"avx2", avx2::count_common, avx2::bound_by_residues};
+constexpr SubsequenceKernel subsequences_avx2 = {"avx2", avx2::count_common, avx2::bound_by_residues};
 }  // namespace pairalign

@@ -3,5 +3,5 @@
 
 namespace pairalign {
 extern const SubsequenceKernel subsequences_avx512;
-const SubsequenceKernel subsequences_avx512 = {"avx512", avx512::count_common, avx512::bound_by_residues};
+constexpr SubsequenceKernel subsequences_avx512 = {"avx512", avx512::count_common, avx512::bound_by_residues};
 }  // namespace pairalign

@@ -3,5 +3,5 @@
 
 namespace pairalign {
 extern const SubsequenceKernel subsequences_neon;
-const SubsequenceKernel subsequences_neon = {"neon", neon::count_common, neon::bound_by_residues};
+constexpr SubsequenceKernel subsequences_neon = {"neon", neon::count_common, neon::bound_by_residues};
 }  // namespace pairalign

@@ -3,5 +3,5 @@
 
 namespace pairalign {
 extern const SubsequenceKernel subsequences_scalar;
-const SubsequenceKernel subsequences_scalar = {"scalar", scalar::count_common, scalar::bound_by_residues};
+constexpr SubsequenceKernel subsequences_scalar = {"scalar", scalar::count_common, scalar::bound_by_residues};
 }  // namespace pairalign

@@ -3,5 +3,5 @@
 
 namespace pairalign {
 extern const SubsequenceKernel subsequences_sse41;
-const SubsequenceKernel subsequences_sse41 = {"sse41", sse41::count_common, sse41::bound_by_residues};
+constexpr SubsequenceKernel subsequences_sse41 = {"sse41", sse41::count_common, sse41::bound_by_residues};
 }  // namespace pairalign

@@ -5,8 +5,8 @@
 
 namespace pairalign {
 extern const NearKernel near_avx2;
-const NearKernel near_avx2 = {"avx2", avx2::NearComparison<avx2::NearBytes>::lanes(),
-                              avx2::NearComparison<avx2::NearNumbers>::lanes()};
+constexpr NearKernel near_avx2 = {"avx2", avx2::NearComparison<avx2::NearBytes>::lanes(),
+                                  avx2::NearComparison<avx2::NearNumbers>::lanes()};
 extern const TcrKernel tcr_avx2;
-const TcrKernel tcr_avx2 = avx2::tcr_kernel("avx2");
+constexpr TcrKernel tcr_avx2 = avx2::tcr_kernel("avx2");
 }  // namespace pairalign

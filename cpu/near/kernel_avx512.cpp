@@ -5,8 +5,8 @@
 
 namespace pairalign {
 extern const NearKernel near_avx512;
-const NearKernel near_avx512 = {"avx512", avx512::NearComparison<avx512::NearBytes>::lanes(),
-                                avx512::NearComparison<avx512::NearNumbers>::lanes()};
+constexpr NearKernel near_avx512 = {"avx512", avx512::NearComparison<avx512::NearBytes>::lanes(),
+                                    avx512::NearComparison<avx512::NearNumbers>::lanes()};
 extern const TcrKernel tcr_avx512;
-const TcrKernel tcr_avx512 = avx512::tcr_kernel("avx512");
+constexpr TcrKernel tcr_avx512 = avx512::tcr_kernel("avx512");
 }  // namespace pairalign

@@ -5,8 +5,8 @@
 
 namespace pairalign {
 extern const NearKernel near_neon;
-const NearKernel near_neon = {"neon", neon::NearComparison<neon::NearBytes>::lanes(),
-                              neon::NearComparison<neon::NearNumbers>::lanes()};
+constexpr NearKernel near_neon = {"neon", neon::NearComparison<neon::NearBytes>::lanes(),
+                                  neon::NearComparison<neon::NearNumbers>::lanes()};
 extern const TcrKernel tcr_neon;
-const TcrKernel tcr_neon = neon::tcr_kernel("neon");
+constexpr TcrKernel tcr_neon = neon::tcr_kernel("neon");
 }  // namespace pairalign

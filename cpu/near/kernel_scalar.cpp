@@ -5,8 +5,8 @@
 
 namespace pairalign {
 extern const NearKernel near_scalar;
-const NearKernel near_scalar = {"scalar", scalar::NearComparison<scalar::NearBytes>::lanes(),
-                                scalar::NearComparison<scalar::NearNumbers>::lanes()};
+constexpr NearKernel near_scalar = {"scalar", scalar::NearComparison<scalar::NearBytes>::lanes(),
+                                    scalar::NearComparison<scalar::NearNumbers>::lanes()};
 extern const TcrKernel tcr_scalar;
-const TcrKernel tcr_scalar = scalar::tcr_kernel("scalar");
+constexpr TcrKernel tcr_scalar = scalar::tcr_kernel("scalar");
 }  // namespace pairalign

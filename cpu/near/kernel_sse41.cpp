@@ -5,8 +5,8 @@
 
 namespace pairalign {
 extern const NearKernel near_sse41;
-const NearKernel near_sse41 = {"sse41", sse41::NearComparison<sse41::NearBytes>::lanes(),
-                               sse41::NearComparison<sse41::NearNumbers>::lanes()};
+constexpr NearKernel near_sse41 = {"sse41", sse41::NearComparison<sse41::NearBytes>::lanes(),
+                                   sse41::NearComparison<sse41::NearNumbers>::lanes()};
 extern const TcrKernel tcr_sse41;
-const TcrKernel tcr_sse41 = sse41::tcr_kernel("sse41");
+constexpr TcrKernel tcr_sse41 = sse41::tcr_kernel("sse41");
 }  // namespace pairalign

@@ -8,15 +8,15 @@
 
 namespace pairalign {
 extern const SuboptimalKernel suboptimal_avx2;
-const SuboptimalKernel suboptimal_avx2 = {"avx2",
-                                          avx2::suboptimal_narrow,
-                                          avx2::suboptimal_wide,
-                                          avx2::suboptimal_ends,
-                                          avx2::suboptimal_tile,
-                                          avx2::suboptimal_band,
-                                          avx2::suboptimal_most_free,
-                                          avx2::suboptimal_most_near,
-                                          avx2::suboptimal_most_along,
-                                          avx2::PairLanes::LANES,
-                                          avx2::suboptimal_group};
+constexpr SuboptimalKernel suboptimal_avx2 = {"avx2",
+                                              avx2::suboptimal_narrow,
+                                              avx2::suboptimal_wide,
+                                              avx2::suboptimal_ends,
+                                              avx2::suboptimal_tile,
+                                              avx2::suboptimal_band,
+                                              avx2::suboptimal_most_free,
+                                              avx2::suboptimal_most_near,
+                                              avx2::suboptimal_most_along,
+                                              avx2::PairLanes::LANES,
+                                              avx2::suboptimal_group};
 }  // namespace pairalign

@@ -8,15 +8,15 @@
 
 namespace pairalign {
 extern const SuboptimalKernel suboptimal_avx512;
-const SuboptimalKernel suboptimal_avx512 = {"avx512",
-                                            avx512::suboptimal_narrow,
-                                            avx512::suboptimal_wide,
-                                            avx512::suboptimal_ends,
-                                            avx512::suboptimal_tile,
-                                            avx512::suboptimal_band,
-                                            avx512::suboptimal_most_free,
-                                            avx512::suboptimal_most_near,
-                                            avx512::suboptimal_most_along,
-                                            avx512::PairLanes::LANES,
-                                            avx512::suboptimal_group};
+constexpr SuboptimalKernel suboptimal_avx512 = {"avx512",
+                                                avx512::suboptimal_narrow,
+                                                avx512::suboptimal_wide,
+                                                avx512::suboptimal_ends,
+                                                avx512::suboptimal_tile,
+                                                avx512::suboptimal_band,
+                                                avx512::suboptimal_most_free,
+                                                avx512::suboptimal_most_near,
+                                                avx512::suboptimal_most_along,
+                                                avx512::PairLanes::LANES,
+                                                avx512::suboptimal_group};
 }  // namespace pairalign

@@ -8,15 +8,15 @@
 
 namespace pairalign {
 extern const SuboptimalKernel suboptimal_neon;
-const SuboptimalKernel suboptimal_neon = {"neon",
-                                          neon::suboptimal_narrow,
-                                          neon::suboptimal_wide,
-                                          neon::suboptimal_ends,
-                                          neon::suboptimal_tile,
-                                          neon::suboptimal_band,
-                                          neon::suboptimal_most_free,
-                                          neon::suboptimal_most_near,
-                                          neon::suboptimal_most_along,
-                                          neon::PairLanes::LANES,
-                                          neon::suboptimal_group};
+constexpr SuboptimalKernel suboptimal_neon = {"neon",
+                                              neon::suboptimal_narrow,
+                                              neon::suboptimal_wide,
+                                              neon::suboptimal_ends,
+                                              neon::suboptimal_tile,
+                                              neon::suboptimal_band,
+                                              neon::suboptimal_most_free,
+                                              neon::suboptimal_most_near,
+                                              neon::suboptimal_most_along,
+                                              neon::PairLanes::LANES,
+                                              neon::suboptimal_group};
 }  // namespace pairalign

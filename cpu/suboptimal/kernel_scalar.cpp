@@ -7,15 +7,15 @@
 
 namespace pairalign {
 extern const SuboptimalKernel suboptimal_scalar;
-const SuboptimalKernel suboptimal_scalar = {"scalar",
-                                            scalar::suboptimal_narrow,
-                                            scalar::suboptimal_wide,
-                                            scalar::suboptimal_ends,
-                                            scalar::suboptimal_tile,
-                                            scalar::suboptimal_band,
-                                            scalar::suboptimal_most_free,
-                                            scalar::suboptimal_most_near,
-                                            scalar::suboptimal_most_along,
-                                            scalar::PairLanes::LANES,
-                                            scalar::suboptimal_group};
+constexpr SuboptimalKernel suboptimal_scalar = {"scalar",
+                                                scalar::suboptimal_narrow,
+                                                scalar::suboptimal_wide,
+                                                scalar::suboptimal_ends,
+                                                scalar::suboptimal_tile,
+                                                scalar::suboptimal_band,
+                                                scalar::suboptimal_most_free,
+                                                scalar::suboptimal_most_near,
+                                                scalar::suboptimal_most_along,
+                                                scalar::PairLanes::LANES,
+                                                scalar::suboptimal_group};
 }  // namespace pairalign

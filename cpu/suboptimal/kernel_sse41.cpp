@@ -8,15 +8,15 @@
 
 namespace pairalign {
 extern const SuboptimalKernel suboptimal_sse41;
-const SuboptimalKernel suboptimal_sse41 = {"sse41",
-                                           sse41::suboptimal_narrow,
-                                           sse41::suboptimal_wide,
-                                           sse41::suboptimal_ends,
-                                           sse41::suboptimal_tile,
-                                           sse41::suboptimal_band,
-                                           sse41::suboptimal_most_free,
-                                           sse41::suboptimal_most_near,
-                                           sse41::suboptimal_most_along,
-                                           sse41::PairLanes::LANES,
-                                           sse41::suboptimal_group};
+constexpr SuboptimalKernel suboptimal_sse41 = {"sse41",
+                                               sse41::suboptimal_narrow,
+                                               sse41::suboptimal_wide,
+                                               sse41::suboptimal_ends,
+                                               sse41::suboptimal_tile,
+                                               sse41::suboptimal_band,
+                                               sse41::suboptimal_most_free,
+                                               sse41::suboptimal_most_near,
+                                               sse41::suboptimal_most_along,
+                                               sse41::PairLanes::LANES,
+                                               sse41::suboptimal_group};
 }  // namespace pairalign

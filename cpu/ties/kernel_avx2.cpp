@@ -4,6 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_avx2;
-const TieKernel ties_avx2 = {"avx2", avx2::TieCounter::LANES, avx2::TieCounter::bytes,
-                             avx2::TieCounter::count};
+constexpr TieKernel ties_avx2 = {"avx2", avx2::TieCounter::LANES, avx2::TieCounter::bytes,
+                                 avx2::TieCounter::count};
 }  // namespace pairalign

@@ -4,6 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_avx512;
-const TieKernel ties_avx512 = {"avx512", avx512::TieCounter::LANES, avx512::TieCounter::bytes,
-                               avx512::TieCounter::count};
+constexpr TieKernel ties_avx512 = {"avx512", avx512::TieCounter::LANES, avx512::TieCounter::bytes,
+                                   avx512::TieCounter::count};
 }  // namespace pairalign

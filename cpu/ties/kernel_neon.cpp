@@ -4,6 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_neon;
-const TieKernel ties_neon = {"neon", neon::TieCounter::LANES, neon::TieCounter::bytes,
-                             neon::TieCounter::count};
+constexpr TieKernel ties_neon = {"neon", neon::TieCounter::LANES, neon::TieCounter::bytes,
+                                 neon::TieCounter::count};
 }  // namespace pairalign

@@ -4,6 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_scalar;
-const TieKernel ties_scalar = {"scalar", scalar::TieCounter::LANES, scalar::TieCounter::bytes,
-                               scalar::TieCounter::count};
+constexpr TieKernel ties_scalar = {"scalar", scalar::TieCounter::LANES, scalar::TieCounter::bytes,
+                                   scalar::TieCounter::count};
 }  // namespace pairalign

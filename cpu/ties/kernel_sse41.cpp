@@ -4,6 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_sse41;
-const TieKernel ties_sse41 = {"sse41", sse41::TieCounter::LANES, sse41::TieCounter::bytes,
-                              sse41::TieCounter::count};
+constexpr TieKernel ties_sse41 = {"sse41", sse41::TieCounter::LANES, sse41::TieCounter::bytes,
+                                  sse41::TieCounter::count};
 }  // namespace pairalign
