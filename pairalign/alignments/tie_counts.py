@@ -210,7 +210,7 @@ class TieCounter:
                 *(array[start:stop].ctypes.data for array in arrays),
                 stop - start,
             )
-            part: Any = counts[start:stop]
+            part: npt.NDArray[np.uint32] = counts[start:stop]
             if library.pairalign_count_ties(
                 ctypes.byref(native),
                 ctypes.byref(self._costs),

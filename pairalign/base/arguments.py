@@ -80,7 +80,7 @@ def path_text(name: str, value: object) -> str:
     return os.fspath(value)
 
 
-def as_several(name: str, value: Any) -> tuple[Any, ...]:
+def as_several(name: str, value: object) -> tuple[Any, ...]:
     """Return the values of what may be given again: one path is one value."""
     if isinstance(value, (str, os.PathLike)):
         return (value,)

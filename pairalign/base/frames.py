@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.base.error_types import MissingPackageError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_frame(
-    data: Any, index: Sequence[str] | None = None, columns: Sequence[str] | None = None
+    data: object, index: Sequence[str] | None = None, columns: Sequence[str] | None = None
 ) -> pandas.DataFrame:
     """Return a ``pandas.DataFrame``; MissingPackageError without pandas."""
     try:

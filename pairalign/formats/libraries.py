@@ -29,7 +29,7 @@ class BytesSink:
         """Take what comes and write it nowhere: libraries end their files whatever has happened."""
         self._is_given_up = True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: bytes) -> int:
         """Write all of some bytes; return how many."""
         size = memoryview(data).nbytes if self._is_given_up else self._output.write(data)
         self._size += size

@@ -388,7 +388,7 @@ def _loops_of_columns(chains: list[Chain], sequences: SequenceSet) -> dict[str, 
     return loops
 
 
-def checked_v_genes(genes: Any) -> Loops:
+def checked_v_genes(genes: object) -> Loops:
     """Return a mapping of V genes, with the loops of each in the order of `LOOPS`.
 
     Raises

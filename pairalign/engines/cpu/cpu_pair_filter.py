@@ -235,7 +235,7 @@ class PairFilter:
             self._open(*arguments, grams, kernel, threads)
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
-    def _open(self, *arguments: Any) -> None:
+    def _open(self, *arguments: object) -> None:
         self._handle = library.pairalign_open_filter(*arguments)
         if not self._handle:
             raise CapacityError("out of memory for the q-grams of the sequences")

@@ -13,7 +13,7 @@ be the best, by what suboptimal ones may score: `SuboptimalAligner.best_of` and
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_int32, c_void_p
 from dataclasses import dataclass, replace
@@ -370,7 +370,7 @@ class SuboptimalAligner:
         return found, runs[places]
 
     def _called(
-        self, pairs: npt.NDArray[np.void], number: int, function: Any, *more: Any
+        self, pairs: npt.NDArray[np.void], number: int, function: Callable[..., int], *more: object
     ) -> tuple[int, NativeFound, Runs]:
         """Call a function of the native code for a pair; return its status and what it found."""
         if self._cancelled[0]:

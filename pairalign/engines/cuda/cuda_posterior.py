@@ -340,7 +340,9 @@ class CudaPosteriorEngine:
         )
         return posteriors, np.sort(plan.pairs_of(too_wide))
 
-    def _fetch(self, slot: Slot, address: int, count: int, dtype: Any) -> npt.NDArray[Any]:
+    def _fetch(
+        self, slot: Slot, address: int, count: int, dtype: npt.DTypeLike
+    ) -> npt.NDArray[Any]:
         """Start to copy a result to the host."""
         pinned = self._pool.take(count, dtype)
         array: npt.NDArray[Any] = np.empty(count, dtype) if pinned is None else pinned

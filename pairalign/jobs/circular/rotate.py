@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError
 from pairalign.base.function_options import takes
 from pairalign.jobs.circular.circular import Strands, check_circular
@@ -101,7 +102,7 @@ def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> 
         numbers = np.arange(len(doubled), dtype=np.int32)
         pairs = PairList(np.zeros(len(doubled), np.int32), numbers)
         alignments = align_list(again, pairs, Detail.STATS, resources)
-        scores: Any = alignments.raw_score.reshape(kinds, -1)
+        scores: Int32s = alignments.raw_score.reshape(kinds, -1)
         cuts = alignments.field("target_start").reshape(kinds, -1)
         for place, (k, kind) in enumerate(zip(others, scores.argmax(axis=0).tolist(), strict=True)):
             text = strands.residues[kind][k]

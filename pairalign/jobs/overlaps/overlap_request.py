@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import os
     from fractions import Fraction
 
+    from pairalign.jobs.run.inputs import AnyScoring
     from pairalign.reads.candidates import Candidates
     from pairalign.scoring.matrices import Number
 
@@ -89,13 +90,15 @@ class OverlapThresholdsOptions(CommandOptions):
     min_overlap: int | None = option(
         help="bases that must overlap, on both reads", metavar="N", kind=COUNT
     )
-    min_identity: Any = option(
+    min_identity: float | str | Fraction | None = option(
         help="matches by columns: 0.9 or 90%%",
         metavar="X",
         kind=SHARE,
         elsewhere=("-perc_identity", "--id", "-id", "--min-seq-id", "--approx-id"),
     )
-    min_score: Any = option(help="pairs that score less are not aligned", metavar="N", kind=NUMBER)
+    min_score: float | str | None = option(
+        help="pairs that score less are not aligned", metavar="N", kind=NUMBER
+    )
     max_overhang: int | None = option(
         help="local: bases beyond an overlap that do not make it internal",
         metavar="N",
@@ -235,7 +238,7 @@ class OverlapRequest(PresetOptions, OverlapThresholdsOptions, StrandsOptions):
         ),
     )
 
-    costs_instead: Any = None
+    costs_instead: AnyScoring | None = None
 
     @property
     def costs(self) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class FoldsOptions(CommandOptions):
         help="share of the test set, instead of folds", metavar="X", kind=SHARE
     )
     val: Fraction | None = option(help="share of the validation set", metavar="X", kind=SHARE)
-    tolerance: Any = option(
+    tolerance: float | str | Fraction = option(
         "0.05",
         "by how much of its share a fold may be too large (default: %(default)s)",
         about="by how much of its share a fold may be too large, and have too much of a label",
