@@ -209,15 +209,6 @@ def test_messages_that_cannot_be_written(folder: Path) -> None:
         assert (done.returncode, done.stdout) == (1, b"")
 
 
-def test_a_missing_package(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    """Parquet without pyarrow is wrong usage, said before anything is written."""
-    Path("good.fa").write_bytes(GOOD)
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
-    assert main(["align", "good.fa", "-o", "out.parquet"]) == 2
-    assert "pip install 'pairalign[parquet]'" in capsys.readouterr().err
-    assert os.listdir() == ["good.fa"]
-
-
 def test_an_unknown_instruction_set(folder: Path) -> None:
     Path("good.fa").write_text(fasta(BASES))
     environment = {"PAIRALIGN_ISA": "mmx"}

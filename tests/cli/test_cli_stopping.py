@@ -71,8 +71,14 @@ def parts() -> list[str]:
     return [name for name in os.listdir() if name.endswith(".part")]
 
 
-@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
-@pytest.mark.parametrize("name", ["out.paf", "out.tsv.gz", "out.parquet"])
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        *((number, "out.paf") for number in SAID),
+        (signal.SIGINT, "out.tsv.gz"),
+        (signal.SIGTERM, "out.parquet"),
+    ],
+)
 def test_signals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path, number: signal.Signals, name: str
 ) -> None:
@@ -122,8 +128,10 @@ sys.exit(program())
 """
 
 
-@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
-@pytest.mark.parametrize("options", [(), ("--resume",)], ids=["new", "resume"])
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [*((number, ()) for number in SAID), (signal.SIGTERM, ("--resume",))],
+)
 def test_a_second_signal_ends_at_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -222,8 +230,9 @@ def test_signals_that_were_ignored_stay_so(
     assert os.listdir() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("format", ["tsv", "parquet"])
+@pytest.mark.parametrize(
+    ("number", "format"), [(signal.SIGINT, "parquet"), (signal.SIGTERM, "tsv")]
+)
 def test_signals_while_a_pipe_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, number: signal.Signals, format: str
 ) -> None:
@@ -263,11 +272,13 @@ def waiting_in(pipe: int) -> int:
     return int(size)
 
 
-@pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
 @pytest.mark.parametrize(
-    ("program", "blocked"),
-    [(PROGRAM, ()), ([*PROGRAM, "align", "in.fa"], ()), (PROGRAM, SAID)],
-    ids=["no-command", "align", "in another thread"],
+    ("number", "program", "blocked"),
+    [
+        *((number, [*PROGRAM, "align", "in.fa"], ()) for number in SAID),
+        (signal.SIGINT, PROGRAM, ()),
+        *((number, PROGRAM, SAID) for number in SAID),
+    ],
 )
 def test_signals_while_the_program_starts(
     tmp_path: Path, number: signal.Signals, program: list[str], blocked: Collection[int]
