@@ -414,14 +414,3 @@ def test_a_reader_that_goes_away(
     assert b"Traceback" not in err
     assert b"Exception ignored" not in err
     assert os.listdir() == []
-
-
-def test_a_shell_with_head(tmp_path: Path, wide: Path) -> None:
-    command = f"'{PROGRAM[0]}' -m pairalign align '{wide}' -o - --format tsv --quiet | head -n 2"
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=TIMEOUT_SECONDS
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    head, first = (line.split(b"\t") for line in done.stdout.splitlines())
-    assert head[:2] == [b"query", b"target"]
-    assert len(first) == len(head)

@@ -47,12 +47,7 @@ def check(ended: bool) -> None:
 @pytest.mark.parametrize(
     ("format", "into"),
     [
-        ("tsv", "file"),
-        ("tsv", "folder"),
-        ("parquet", "file"),
-        ("parquet", "folder"),
-        ("npz", "file"),
-        ("npz", "folder"),
+        *(("tsv", "file"), ("tsv", "folder"), ("parquet", "file"), ("npz", "folder")),
         ("tsv of hits", "file"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 from pathlib import Path
 
@@ -52,14 +51,3 @@ def test_the_readme_says_how_to_cite() -> None:
 def test_the_papers_name_kernels_that_exist() -> None:
     named = {name for paper in PAPERS for name in re.findall(r"'([\w-]+)'", paper.used_for)}
     assert named <= set(kernel_names())
-
-
-def test_versions_agree() -> None:
-    """Of the package, the citation and the newest section of the changelog."""
-    config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg")
-    version = config["metadata"]["version"]
-    assert re.search(rf"^version: {re.escape(version)}$", CITATION, re.MULTILINE)
-    newest = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert newest is not None
-    assert newest[1].split()[0] == version

@@ -20,7 +20,7 @@ def config() -> configparser.ConfigParser:
 
 
 def test_metadata_agree() -> None:
-    """In the files that indexes read: setup.cfg, CITATION.cff, codemeta.json."""
+    """In setup.cfg, CITATION.cff and codemeta.json, which indexes read, and the changelog."""
     metadata = config()["metadata"]
     code = json.loads((ROOT / "codemeta.json").read_text())
     citation = (ROOT / "CITATION.cff").read_text()
@@ -32,6 +32,9 @@ def test_metadata_agree() -> None:
     assert f"\nlicense: [{', '.join(licences)}]" in citation
     assert f"\nrepository-code: {code['codeRepository']}\n" in citation
     assert f"Source = {code['codeRepository']}\n" in metadata["project_urls"] + "\n"
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == metadata["version"]
 
 
 def test_places_of_the_owners_names_are_listed() -> None:

@@ -255,6 +255,10 @@ def test_refused(situation, tmp_path):
     assert message in str(caught.value)
 
 
+def test_white_space_around_a_header_is_left_out():
+    assert read(b"> \t a  b \t\nMK\n").descriptions == ["a  b"]
+
+
 def test_description_in_latin1_is_kept():
     assert read(b">a M\xfcller\nMK\n").descriptions == ["a Müller"]
 
