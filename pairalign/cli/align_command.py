@@ -47,7 +47,7 @@ def run_align(request: AlignOptions) -> None:
     request = with_format(request, table.writer_type.name)
     reading = replace(request.reading, qualities=table.writer_type.shows_qualities)
     problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
-    plan = plan_of_files(problem, request, table.run_request(request, request.resources))
+    plan = plan_of_files(problem, request, table.run_request(request))
     say_plan(plan, quiet=request.messages.quiet)
     begin(_work_of(plan, table))
     say_summary(request, _carry_out(request, plan, table, report))
@@ -59,15 +59,13 @@ def _work_of(plan: AlignmentPlan, table: Table) -> object:
         return None
     from pairalign.jobs.run.dry_run import POSTERIOR_CELLS, work_of
 
-    device = plan.run.resources.device
-
     def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
-        content = content_of(table, plan, job, device)
+        content = content_of(table, plan, job)
         with open_writer(path, table.writer_type.name, content, threads=job.threads) as writer:
             for alignments in results:
                 writer.write(alignments)
 
-    confidence = confidence_of(table, plan.request, device, plan.job)
+    confidence = confidence_of(table, plan, plan.job)
     has_posteriors = plan.request.is_by_accuracy or confidence is not None
     return work_of(plan.job, write, POSTERIOR_CELLS if has_posteriors else 1)
 
@@ -82,7 +80,7 @@ def _carry_out(
         run_on_cluster(request, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, request.writing.output)
     destination = open_destination(request, run, of_block=table.writer_type.of_block, **decided)
-    summary = _summary_of(request, run)
+    summary = Summary(run.problem, request, pairs=run.pairs_ranked, cells=run.cells)
     summary.go_on(destination.before)
     destination.summary = summary.leave
     run, computed = destination.job, _cells_left(destination, request)
@@ -91,7 +89,7 @@ def _carry_out(
         collector = report.collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
-        content = content_of(table, plan, run, request.resources.device, destination.piece)
+        content = content_of(table, plan, run, destination.piece)
         with destination.held():
             _write(run, content, destination, summary, collector)
     destination.finish()
@@ -113,10 +111,6 @@ def _cells_left(destination: Destination, request: AlignRequest) -> int:
     """Return how many cells are to be computed; 0 where that is not known."""
     run, is_cut = destination.job, destination.is_resumed
     return 0 if destination.is_done or (is_cut and request.has_hits) else run.cells
-
-
-def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
-    return Summary(run.problem, request, pairs=run.pairs_ranked, cells=run.cells)
 
 
 def _write(

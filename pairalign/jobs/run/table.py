@@ -17,8 +17,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest
 from pairalign.pairs.want import Detail
-from pairalign.requests.align_request import AlignOptions, AlignRequest
-from pairalign.requests.resources import Resources
+from pairalign.requests.align_request import AlignOptions
 from pairalign.requests.shared import ShownRules, names_in
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Table:
         by_weight = self.shown.weight in WEIGHTS_OF_STATISTICS
         return by_weight or any(field.of_statistics for field in fields)
 
-    def run_request(self, request: AlignOptions, resources: Resources) -> RunRequest:
+    def run_request(self, request: AlignOptions) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""
         writer = self.writer_type
         return RunRequest(
@@ -62,8 +61,8 @@ class Table:
             once=writer.pairs_once,
             shard=request.writing.shard,
             result_seconds=request.writing.result_seconds,
-            resources=resources,
-            held_bytes=min(writer.held_bytes, bytes_of(resources) // 2),
+            resources=request.resources,
+            held_bytes=min(writer.held_bytes, bytes_of(request.resources) // 2),
         )
 
 
@@ -147,14 +146,9 @@ def _shown_tags(
 
 
 def content_of(
-    table: Table, plan: AlignmentPlan, job: AlignmentJob, device: str, piece: Piece = WHOLE
+    table: Table, plan: AlignmentPlan, job: AlignmentJob, piece: Piece = WHOLE
 ) -> Content:
     """Return what is written of a job; its sets may be those of a part of what is planned.
-
-    Parameters
-    ----------
-    device : str
-        Where it is computed how sure columns are, if the format shows that.
 
     Raises
     ------
@@ -169,13 +163,11 @@ def content_of(
         shown=table.shown,
         piece=piece,
         significance=significance,
-        confidence=confidence_of(table, plan.request, device, job),
+        confidence=confidence_of(table, plan, job),
     )
 
 
-def confidence_of(
-    table: Table, request: AlignRequest, device: str, job: AlignmentJob
-) -> ColumnConfidence | None:
+def confidence_of(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> ColumnConfidence | None:
     """Return what computes how sure columns are; None: the format does not show it.
 
     Raises
@@ -184,14 +176,15 @@ def confidence_of(
         It is asked for of alignments of either strand.
     """
     is_shown = table.writer_type.shows_confidence and table.detail == Detail.CIGAR
-    by_itself = is_shown and request.is_by_accuracy and not table.shown.fields
+    by_itself = is_shown and plan.request.is_by_accuracy and not table.shown.fields
     in_table = any(field.name == _FIELD for field in table.shown.fields)
     if _TAG not in table.shown.tags and not by_itself and not in_table:
         return None
-    if request.strand != STRANDS[0]:
+    if plan.request.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
     from pairalign.engines.pair_posteriors import ColumnConfidence
 
+    device = plan.run.resources.device
     return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)
 
 

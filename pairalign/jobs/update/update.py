@@ -53,7 +53,6 @@ from pairalign.jobs.update.new_pairs import align_added
 from pairalign.jobs.update.update_request import UpdateOptions
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
-from pairalign.requests.resources import Resources
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
@@ -128,7 +127,7 @@ def update(
     values |= {"output": path_text("output", output), "quiet": True}
     request = make(UpdateOptions, values)
     check(request)
-    return plan_update(request, request.resources).write()
+    return plan_update(request).write()
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ class Update:
         return Updated(self.output, self.pairs, self.new_pairs)
 
 
-def plan_update(request: UpdateOptions, resources: Resources) -> Update:
+def plan_update(request: UpdateOptions) -> Update:
     """Read what a run was asked, and plan a run of all sequences.
 
     Raises
@@ -195,7 +194,7 @@ def plan_update(request: UpdateOptions, resources: Resources) -> Update:
     align = changed(align, format=table.writer_type.name)
     prepare_output(align)
     pieces = pieces_of_whole(request.parts, manifests)
-    run = replace(table.run_request(align, resources), shard=None)
+    run = replace(table.run_request(align), shard=None)
     qualities = table.writer_type.shows_qualities
     old = plan_of_files(
         ProblemRequest(before.input, reading=before.reading, scoring=before.scoring), align, run
@@ -456,7 +455,7 @@ def _align(
         open_writer(
             update.output,
             update.table.writer_type.name,
-            content_of(update.table, update.plan, job, update.request.resources.device),
+            content_of(update.table, update.plan, job),
             threads=job.threads,
             output=output,
         ) as writer,

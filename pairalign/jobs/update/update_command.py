@@ -14,7 +14,7 @@ from pairalign.jobs.update.update_request import UpdateOptions
 def run_update(request: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
-    update = plan_update(request, request.resources)
+    update = plan_update(request)
     name_output(update.output)
     say_plan(update.plan, quiet=request.messages.quiet)
     result = update.write()
