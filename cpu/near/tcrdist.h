@@ -1,7 +1,7 @@
 // TCRdist: the sum over regions of receptors (CDR1, CDR2, CDR2.5, CDR3) of what residues opposite one another
 // cost, and residues in a gap. A region has one gap at most, all of which is in the shorter sequence, at a
 // fixed place or at the one where the residues cost least. What tcrdist.cpp asks of the kernels, one for each
-// instruction set, and the C ABI that pairalign/engines/cpu/tcrdist.py declares with ctypes.
+// instruction set, and the C ABI that pairalign/jobs/receptors/tcrdist.py declares with ctypes.
 #pragma once
 
 #include "../core/sets.h"

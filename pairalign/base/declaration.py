@@ -457,6 +457,9 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
         if option.kind is not None and value is not None:
             _check_number(option.name, value, option.kind)
+        if value is not option.default and option.job is not None and not has_job(option.job):
+            named = spelled(option.name, flag=option.flag)
+            raise UsageError(f"{named} needs pairalign.jobs.{option.job}, which is not here")
     needs = [
         slot.option.needs
         for slot in slots_of(type(request))

@@ -38,7 +38,6 @@ from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.distances.proteome_distances import groups_work, measure_groups
-from pairalign.jobs.distances.receptor_sets import read_receptor_files
 from pairalign.jobs.run.dry_run import Sample, work_with
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
@@ -174,6 +173,8 @@ def _measure_circles(
 def _read(request: DistanceOptions) -> Problem:
     """Read one set, or two, of sequences or of receptors."""
     if request.is_of_receptors:
+        from pairalign.jobs.receptors.receptor_sets import read_receptor_files
+
         return read_receptor_files(request)
     sequences, targets = read_sequences(request)
     if request.strict_names:

@@ -32,6 +32,7 @@ from pairalign.base.declaration import (
     choice,
     flag,
     group,
+    has_job,
     option,
     options_of,
     place,
@@ -59,12 +60,15 @@ from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
 
 if TYPE_CHECKING:
-    from pairalign.sequences.receptors import Loops
     from pairalign.trees.distance_matrix import DistanceMatrix
+
+    Loops = Mapping[str, Mapping[str, str]]
 
 LIMIT = "pairs within a limit"
 GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
 """Titles in help."""
+_RECEPTORS = "receptors"
+"""The job that has TCRdist."""
 
 
 @request
@@ -81,7 +85,11 @@ class LimitsOptions(CommandOptions):
         help="keep pairs of at most K edits", metavar="K", kind=WHOLE, group=LIMIT
     )
     max_tcrdist: int | None = option(
-        help="keep pairs with a TCRdist of at most D", metavar="D", kind=WHOLE, group=LIMIT
+        help="keep pairs with a TCRdist of at most D",
+        metavar="D",
+        kind=WHOLE,
+        group=LIMIT,
+        job=_RECEPTORS,
     )
     max_length_ratio: Fraction | None = again(
         PairThresholds, "max_length_ratio", group=LIMIT, decides=True
@@ -99,6 +107,7 @@ class ReceptorOptions(CommandOptions):
         "table, if it has them, else CDR3 alone",
         metavar="TSV",
         kind=PATH,
+        job=_RECEPTORS,
     )
 
 
@@ -177,6 +186,11 @@ class GroupClustersOptions(CommandOptions):
     )
 
 
+_ALL_MEASURES = {
+    **MEASURE_SUMMARIES,
+    **GENOME_MEASURES,
+    **(RECEPTOR_MEASURES if has_job(_RECEPTORS) else {}),
+}
 _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
 
@@ -428,7 +442,7 @@ class DistanceRequest(
     measure: str = again(
         MeasureOptions,
         "measure",
-        values=(*MEASURE_SUMMARIES, *GENOME_MEASURES, *RECEPTOR_MEASURES),
+        values=tuple(_ALL_MEASURES),
     )
 
     @property
@@ -487,9 +501,7 @@ class DistanceOptions(
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
         "and write how far apart they are."
     )
-    EPILOG: ClassVar[str | None] = describe_measures(
-        {**MEASURE_SUMMARIES, **GENOME_MEASURES, **RECEPTOR_MEASURES}
-    )
+    EPILOG: ClassVar[str | None] = describe_measures(_ALL_MEASURES)
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     RULES: ClassVar[tuple[Rule, ...]] = (
         *DistanceRequest.RULES,

@@ -354,6 +354,11 @@ class SequenceSet:
         places[self.canonical_order()] = np.arange(len(self), dtype=np.int32)
         return places
 
+    @property
+    def compared(self) -> str:
+        """What is compared of the sequences; empty: all residues."""
+        return ""
+
     def reordered(self, order: npt.NDArray[np.signedinteger[Any]]) -> SequenceSet:
         """Return some sequences, or all, in the order of their input indices that is given."""
         residues, offsets, places = self.residues.tobytes(), self.offsets.tolist(), order.tolist()

@@ -34,7 +34,7 @@ class SparseDistances(Distances):
         The largest distance there can be.
     measure : str
         ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 if that is more;
-        ``"edits"``: Levenshtein's; ``"tcrdist"``: that of `pairalign.engines.cpu.tcrdist`.
+        ``"edits"``: Levenshtein's; ``"tcrdist"``: that of `pairalign.jobs.receptors.tcrdist`.
     target_names : list of str or None
         Of the second set; None: there is one set.
     """

@@ -15,7 +15,6 @@ from Bio.Align import substitution_matrices
 import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.errors import (
     AlphabetError,
     DistanceError,
@@ -23,8 +22,9 @@ from pairalign.errors import (
     PairalignError,
     UsageError,
 )
+from pairalign.jobs.receptors.receptors import ReceptorSet, read_receptors, receptors_of
+from pairalign.jobs.receptors.tcrdist import TcrDistances
 from pairalign.pairs.windows import Window
-from pairalign.sequences.receptors import ReceptorSet, read_receptors, receptors_of
 from pairalign.sequences.sets import SequenceSet
 
 BLOSUM62 = substitution_matrices.load("BLOSUM62")

@@ -8,10 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import pairalign
+from pairalign.base import declaration
 from pairalign.cli.program import COMMANDS
+from pairalign.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/cytochrome_p450.fasta"
@@ -23,6 +27,7 @@ TESTS = {
     "msa": ["test_profile_joins.py"],
     "overlaps": ["test_trimming.py"],
     "posterior": ["test_posterior.py"],
+    "receptors": ["test_tcrdist.py"],
     "report": ["test_report_pairs.py"],
     "splits": ["test_splits.py"],
     "update": ["../cli/test_update.py::test_a_folder_can_be_added_to"],
@@ -71,6 +76,22 @@ def test_what_is_left_works(job: str, tmp_path: Path, expected: bytes) -> None:
     words = " or ".join([ELSEWHERE.get(job, "nothing"), *LONG])
     tests = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "-k", f"not ({words})", *files]
     run(tmp_path, "-c", IMPORT_AND_TEST.format(names=names, tests=tests))
+
+
+@pytest.mark.parametrize(
+    ("option", "job"),
+    [
+        ({"circular": True}, "circular"),
+        ({"max_tcrdist": 9}, "receptors"),
+        ({"v_genes": {}}, "receptors"),
+    ],
+)
+def test_an_option_of_a_job_that_is_gone_is_refused(
+    option: dict[str, Any], job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declaration, "has_job", lambda name: name != job)
+    with pytest.raises(UsageError, match=f"{next(iter(option))} needs pairalign.jobs.{job}"):
+        pairalign.distance(["MKVL", "MKVI"], **option)
 
 
 def test_each_job_with_a_command_is_tried() -> None:

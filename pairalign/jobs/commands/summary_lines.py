@@ -12,7 +12,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.console import say
 from pairalign.formats.output import open_output
 from pairalign.requests.resources import CoreOptions, MessagesOptions, ResourcesOptions
-from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -50,8 +49,8 @@ class Lines:
     def add_problem(self, problem: Problem) -> None:
         """Add what is aligned with what, and how it is scored."""
         self.add_sets(*problem.sets)
-        if isinstance(problem.queries, ReceptorSet):
-            self.add("regions", problem.queries.summary)
+        if problem.queries.compared:
+            self.add("regions", problem.queries.compared)
         else:
             self.add("scoring", describe_scoring(problem.scoring))
 

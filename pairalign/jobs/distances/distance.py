@@ -35,10 +35,6 @@ from pairalign.jobs.distances.measures import (
 )
 from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
-from pairalign.jobs.distances.receptor_sets import (
-    ReceptorProcedure,
-    read_receptor_problem,
-)
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.dry_run import Sample, Work, work_with
 from pairalign.jobs.run.function_call import Call
@@ -62,7 +58,6 @@ from pairalign.results.distances_result import (
     RectangularDistances,
     SparseDistances,
 )
-from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import distance_matrix
 
@@ -98,6 +93,8 @@ def plan_distances(
     sequences, measure = problem.queries, find_measure(request.measure)
     run = replace(run, detail=measure.detail_of(problem))
     if request.is_of_receptors:
+        from pairalign.jobs.receptors.receptor_sets import ReceptorProcedure
+
         check_on_cores(run.resources)
         run = replace(run, procedure=ReceptorProcedure())
     if request.extend is not None:
@@ -307,9 +304,11 @@ def distance(
         distances = _measure_grouped(request, call.problem_request, resources)
         return distances.similarities() if request.similarity else distances
     if request.is_of_receptors:
+        from pairalign.jobs.receptors.receptor_sets import read_receptor_problem, remark_on
+
         problem = read_receptor_problem(call.problem_request, request.v_genes)
-        if isinstance(problem.queries, ReceptorSet) and problem.queries.remark:
-            warnings.warn(problem.queries.remark, stacklevel=2)
+        if remark := remark_on(problem):
+            warnings.warn(remark, stacklevel=2)
     else:
         problem = call.read()
     if request.has_limit:

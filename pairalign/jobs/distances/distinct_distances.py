@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.jobs.distances.receptor_sets import ReceptorProcedure
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES
+from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.jobs.stages.copies_engine import either_is_query
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
@@ -108,7 +108,7 @@ def distinct_run(run: AlignmentJob) -> DistinctRun | None:
         Over all pairs of a set, or of two.
     """
     is_whole = run.only is None and run.shard is None
-    is_plain = is_whole and not isinstance(run.procedure, ReceptorProcedure)
+    is_plain = is_whole and type(run.procedure) is PlainProcedure
     if not is_plain or (run.targets is None and not either_is_query(run.scoring)):
         return None
     copies = find_copies(run.queries, run.targets)

@@ -13,7 +13,7 @@ jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
 kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions and Q
                         transversions by columns of two unambiguous bases, DNA
 score                   ``1 - 2 S(a,b) / (S(a,a) + S(b,b))``, with the scores S
-tcrdist                 `pairalign.engines.cpu.tcrdist`, of receptors
+tcrdist                 `pairalign.jobs.receptors.tcrdist`, of receptors
 ======================  =================================================================
 
 An ambiguous residue (X; of DNA N, R and others) matches nothing: the other identities count it as a

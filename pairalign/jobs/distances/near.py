@@ -8,7 +8,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
-from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.engines.near_engines import find_on
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
@@ -68,6 +67,8 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             "memory_bytes": resources.memory_bytes,
         }
         if measure == "tcrdist":
+            from pairalign.jobs.receptors.tcrdist import TcrDistances
+
             distances = TcrDistances(sequences, targets, resources.used_threads)
             pairs = distances.within(request.limit, advance, resources.memory_bytes)
         elif measure == "drop":

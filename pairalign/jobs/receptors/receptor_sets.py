@@ -15,8 +15,16 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import AlphabetError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.engines import Engine
-from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.jobs.commands.planning import files_of
+from pairalign.jobs.receptors.receptors import (
+    Loops,
+    ReceptorSet,
+    checked_v_genes,
+    read_receptors,
+    read_v_genes,
+    receptors_of,
+)
+from pairalign.jobs.receptors.tcrdist import TcrDistances
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
 from pairalign.jobs.stages.wrapped import WrappedEngine
@@ -28,14 +36,6 @@ from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.airr import are_of_airr
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.python_sequences import is_table, titles_of
-from pairalign.sequences.receptors import (
-    Loops,
-    ReceptorSet,
-    checked_v_genes,
-    read_receptors,
-    read_v_genes,
-    receptors_of,
-)
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -50,7 +50,7 @@ class _ReceptorEngine(WrappedEngine):
     Parameters
     ----------
     problem : Problem
-        Its sets are `pairalign.sequences.receptors.ReceptorSet` or blocks of one.
+        Its sets are `pairalign.jobs.receptors.receptors.ReceptorSet` or blocks of one.
     """
 
     def __init__(self, engine: Engine, problem: Problem, threads: int) -> None:
@@ -127,6 +127,12 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
         wanted, sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
     )
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
+
+
+def remark_on(problem: Problem) -> str:
+    """Return what is to be said of the receptors that were read."""
+    assert isinstance(problem.queries, ReceptorSet)
+    return problem.queries.remark
 
 
 def read_receptor_files(request: DistanceOptions) -> Problem:

@@ -30,10 +30,10 @@ from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.engines.cpu.native_structs import DONE, NativeWindow
 from pairalign.engines.cpu.near_pairs import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
+from pairalign.jobs.receptors.receptors import CDR3, RESIDUES, ReceptorSet, Region
 from pairalign.pairs.windows import Window
 from pairalign.scoring.matrices import load_table
 from pairalign.sequences.block_set import BlockSet
-from pairalign.sequences.receptors import CDR3, RESIDUES, ReceptorSet, Region
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_COST = _GAP = 4

@@ -118,7 +118,7 @@ class ReceptorSet(SequenceSet):
         return _with_regions(super().reordered(order), self.regions, order)
 
     @property
-    def summary(self) -> str:
+    def compared(self) -> str:
         """The regions that a chain has, CDR1 first; that no loops are known."""
         names = dict.fromkeys(region.name.upper() for region in self.regions)
         return self.remark or ", ".join(names)
