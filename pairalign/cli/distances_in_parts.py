@@ -13,7 +13,7 @@ from pairalign.formats.distance_parts import (
     merge_distances,
 )
 from pairalign.formats.output import Output
-from pairalign.formats.pieces import clear_parts, read_manifests
+from pairalign.formats.pieces import read_manifests, remove_parts
 from pairalign.jobs.commands.dask_cluster import make_parts
 from pairalign.jobs.commands.planning import with_format
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
@@ -75,7 +75,7 @@ def measure_on_cluster(
     command = _command_of_a_part(request, measure)
     folder = make_parts(request, run, FORMAT, command, measure=measure.name)
     manifests = read_manifests(folder)
-    return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
+    return merge_distances(folder, manifests), partial(remove_parts, folder, manifests)
 
 
 def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:

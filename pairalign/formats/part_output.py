@@ -124,7 +124,7 @@ class PartOutput(Output):
         return True
 
     def _begin(self) -> None:
-        """Say that the part is begun, and remove the manifest of another command in its place.
+        """Say that the part is begun, and remove what another command has made in its place.
 
         That of the same command stays until it is replaced: a task of a cluster may run twice, and
         its part may be merged meanwhile.
@@ -133,10 +133,16 @@ class PartOutput(Output):
             _log.warning(
                 "'%s' was there before and is made again", self.part.piece(self.manifest.format)
             )
+        before = []
+        for path in (self.part.begun, self.part.manifest):
+            with contextlib.suppress(PartsError):
+                before.append(read_manifest(path))
         self._save(self.part.begun)
-        with contextlib.suppress(PartsError):
-            if read_manifest(self.part.manifest).command == self.manifest.command:
-                return
+        if any(one.complete and one.command == self.manifest.command for one in before):
+            return
+        for format in {one.format for one in before} - {self.manifest.format}:
+            for path in self.part.pieces(format):
+                remove_regular(path)
         remove_regular(self.part.manifest)
 
     def _save(self, path: str) -> None:

@@ -559,11 +559,16 @@ def clear_parts(folder: str, run: dict[str, Any]) -> None:
     PartsError
         See `check_parts`.
     """
-    formats = {manifest.format for manifest in check_parts(folder, run)}
+    remove_parts(folder, check_parts(folder, run))
+
+
+def remove_parts(folder: str, manifests: Sequence[Manifest]) -> None:
+    """Remove all parts in a folder, which are of some manifests' formats, and it if it is empty."""
+    formats = {manifest.format for manifest in manifests}
     names = os.listdir(folder) if os.path.isdir(folder) else []
     for name in sorted(names, key=_is_manifest_name):  # these last: they say whose the others are
         is_piece = name.startswith(".") or name.rpartition(".")[2] in formats
-        if is_piece or _is_manifest_name(name):
+        if is_name_of_part(name) and (is_piece or _is_manifest_name(name)):
             remove_regular(os.path.join(folder, name))
     with contextlib.suppress(OSError):
         remove_empty_folder(folder)

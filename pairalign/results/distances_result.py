@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pairalign.base.pictures import Picture
 
 
-class _Written(distance_matrix.Distances):
+class Distances(distance_matrix.Distances):
     """Distances that are written and converted."""
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
@@ -81,7 +81,7 @@ class _Written(distance_matrix.Distances):
         return {"distances": np.asarray(self)}
 
 
-class _OfAllPairs(_Written, distance_matrix.AnyDistances):
+class DistancesOfAllPairs(Distances, distance_matrix.AnyDistances):
     """Those of all pairs, which are shown and drawn."""
 
     def _repr_html_(self) -> str:
@@ -126,7 +126,7 @@ class _OfAllPairs(_Written, distance_matrix.AnyDistances):
         return make_frame(np.asarray(self), *self.sides)
 
 
-class DistanceMatrix(Result, _OfAllPairs, distance_matrix.DistanceMatrix):
+class DistanceMatrix(Result, DistancesOfAllPairs, distance_matrix.DistanceMatrix):
     def to_biopython(self) -> BiopythonMatrix:
         """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
         check_biopython("such a matrix")
@@ -163,11 +163,11 @@ class GroupDistances(DistanceMatrix, group_distances.GroupDistances):
         write_group_table(path, self)
 
 
-class RectangularDistances(Result, _OfAllPairs, distance_matrix.RectangularDistances):
+class RectangularDistances(Result, DistancesOfAllPairs, distance_matrix.RectangularDistances):
     pass
 
 
-class SparseDistances(Result, _Written, sparse_distances.SparseDistances):
+class SparseDistances(Result, Distances, sparse_distances.SparseDistances):
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""
         names, others = self.sides

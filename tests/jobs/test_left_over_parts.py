@@ -27,3 +27,14 @@ def test_parts_of_another_number_of_parts_are_named_and_left_out(tmp_path, monke
     align("p.fa", "-o", "parts", "--format", "paf", "--shard", "2/4", "--gap-open", "9")
     assert main(["merge", "parts", "-o", "y.paf"]) == 1
     assert "are not of the same run" in capfd.readouterr().err
+
+
+def test_a_shard_in_another_format_leaves_no_piece_of_the_one_before(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+    for format in ("paf", "tsv"):
+        align("p.fa", "-o", "parts", "--format", format, "--shard", "1/2")
+        (tmp_path / "parts" / "part-2-of-2.paf").write_text("another shard's")
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        *("part-1-of-2.json", "part-1-of-2.tsv", "part-2-of-2.paf")
+    ]

@@ -27,6 +27,7 @@ from pairalign.formats.pieces import (
     is_whole,
     prepare_folder,
     read_manifests,
+    remove_parts,
     without_option,
 )
 from pairalign.formats.writer import Writer
@@ -90,7 +91,7 @@ def run_on_cluster(
     folder = make_parts(request, job, format.name, command, **more)
     manifests = read_manifests(folder)
     merge_pieces(folder, manifests, request.writing.output, job.threads)
-    clear_parts(folder, manifests[0].run)
+    remove_parts(folder, manifests)
 
 
 def check_workers(request: OutputOptions) -> None:
