@@ -53,6 +53,7 @@ from pairalign.requests.shared import (
     ReportOptions,
     StrandArguments,
     StrandOptions,
+    describe_measures,
     written_as,
 )
 from pairalign.requests.similar import EvalueRules, ScoredArguments
@@ -62,13 +63,9 @@ from pairalign.sequences.input_rules import InputRules
 if TYPE_CHECKING:
     from pairalign.trees.distance_matrix import DistanceMatrix
 
-    Loops = Mapping[str, Mapping[str, str]]
-
 LIMIT = "pairs within a limit"
 GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
 """Titles in help."""
-_RECEPTORS = "receptors"
-"""The job that has TCRdist."""
 
 
 @request
@@ -89,7 +86,7 @@ class LimitsOptions(CommandOptions):
         metavar="D",
         kind=WHOLE,
         group=LIMIT,
-        job=_RECEPTORS,
+        job="receptors",
     )
     max_length_ratio: Fraction | None = again(
         PairThresholds, "max_length_ratio", group=LIMIT, decides=True
@@ -100,14 +97,14 @@ class LimitsOptions(CommandOptions):
 class ReceptorOptions(CommandOptions):
     """What is known of receptors."""
 
-    v_genes: str | os.PathLike[str] | Loops | None = option(
+    v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None = option(
         help="tcrdist: loops by V gene, a table of gene, cdr1, cdr2 and cdr2.5",
         about='for TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a '
         "table of gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the "
         "table, if it has them, else CDR3 alone",
         metavar="TSV",
         kind=PATH,
-        job=_RECEPTORS,
+        job="receptors",
     )
 
 
@@ -186,18 +183,10 @@ class GroupClustersOptions(CommandOptions):
     )
 
 
-_ALL_MEASURES = {
-    **MEASURE_SUMMARIES,
-    **GENOME_MEASURES,
-    **(RECEPTOR_MEASURES if has_job(_RECEPTORS) else {}),
-}
+_ALL_MEASURES = MEASURE_SUMMARIES | GENOME_MEASURES
+if has_job("receptors"):
+    _ALL_MEASURES |= RECEPTOR_MEASURES
 _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
-
-
-def describe_measures(measures: Mapping[str, str]) -> str:
-    """Return what measures are, for the end of a command's help."""
-    lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
-    return "measures:\n" + "\n".join(lines)
 
 
 @request
@@ -289,7 +278,7 @@ class TwoSetsArguments(MeasureArguments, StrandArguments, total=False):
     """Types of what is asked of the distances of two sets."""
 
     similarity: bool
-    v_genes: str | os.PathLike[str] | Loops | None
+    v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None
 
 
 class OneSetArguments(TwoSetsArguments, total=False):
@@ -311,7 +300,7 @@ class NearArguments(ScoredArguments, total=False):
     """Types of what is asked of pairs within a limit, less the limit."""
 
     max_length_ratio: float | str | Fraction | None
-    v_genes: str | os.PathLike[str] | Loops | None
+    v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None
 
 
 class DistanceArguments(OneSetArguments, GroupsArguments, NearArguments, total=False):

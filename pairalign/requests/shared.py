@@ -39,7 +39,7 @@ from pairalign.sequences.input_rules import InputRules
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pairalign.base.choices import Coverage, Identity
     from pairalign.formats.pieces import Part
@@ -309,6 +309,12 @@ class ThresholdArguments(TypedDict, total=False):
     min_coverage: float | str | Fraction | None
     coverage_of: Coverage
     max_length_ratio: float | str | Fraction | None
+
+
+def describe_measures(measures: Mapping[str, str]) -> str:
+    """Return what measures are, for the end of a command's help."""
+    lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
+    return "measures:\n" + "\n".join(lines)
 
 
 def describe_thresholds() -> str:

@@ -22,7 +22,6 @@ from pairalign.requests.distance_request import (
     DistanceRequest,
     MeasureArguments,
     MeasureOptions,
-    describe_measures,
     left_out_with,
 )
 from pairalign.requests.resources import ResourcesOptions
@@ -35,6 +34,7 @@ from pairalign.requests.shared import (
     ProblemOptions,
     ReportOptions,
     SequencesOptions,
+    describe_measures,
     report_rules,
     written_as,
 )
