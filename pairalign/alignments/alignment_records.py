@@ -8,16 +8,14 @@ scores; `pairalign.jobs.verify.verify_report` makes a table of it. The native si
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.base.texts import unquoted
 from pairalign.pairs.lists import NamesOf
 from pairalign.scoring.scoring import Scoring
@@ -89,73 +87,43 @@ ROW_FORMATS = ("fasta", "srspair")
 
 UNSAID = -(2**63)
 
-RECORD = np.dtype(
-    [
-        *((name, np.int64) for name in ("number", "line", "query_name", "target_name")),
-        ("spans", np.int64, 4),
-        *((name, np.int64) for name in ("first_run", "runs")),
-        *((name, np.int64, 2) for name in ("rows", "row_bytes")),
-        *((name, np.int64) for name in ("residues", "residue_bytes")),
-        ("clipped", np.int64, 2),
-        *((name, np.int64) for name in ("btop", "btop_bytes", "cs", "cs_bytes", "md", "md_bytes")),
-        *((name, np.int64) for name in ("bars", "bar_bytes")),
-        ("says", np.int64, len(CLAIMS)),
-        ("decimals", np.int8, len(CLAIMS)),
-        *((name, np.int32) for name in ("query_name_bytes", "target_name_bytes")),
-        *((name, np.int32) for name in ("query", "target", "turned", "fault", "trimmed", "first")),
-        ("noticed", np.uint64),
-        *((name, np.float64) for name in ("first_says", "first_is")),
-    ],
+RECORD = struct_dtype(
+    "int64 number line query_name target_name; int64*4 spans; int64 first_run runs; "
+    "int64*2 rows row_bytes; int64 residues residue_bytes; int64*2 clipped; "
+    "int64 btop btop_bytes cs cs_bytes md md_bytes bars bar_bytes; "
+    f"int64*{len(CLAIMS)} says; int8*{len(CLAIMS)} decimals; "
+    "int32 query_name_bytes target_name_bytes query target turned fault trimmed first; "
+    "uint64 noticed; double first_says first_is",
     align=True,
 )
 """``pairalign_record``."""
 
-FINDING = np.dtype(
-    [
-        ("score", np.int64),
-        ("scored", np.int32),
-        ("fault", np.int32),
-        ("faults", np.uint64),
-        ("says", np.float64),
-        ("is", np.float64),
-    ],
-    align=True,
-)
+FINDING = struct_dtype("int64 score; int32 scored fault; uint64 faults; double says is", align=True)
 """``pairalign_finding``."""
 
 
-class NativeLayout(Structure):
+class NativeLayout(Struct):
     """How lines are read: ``pairalign_layout``."""
 
-    _fields_ = (
-        ("roles", c_void_p),
-        *(
-            (name, c_int32)
-            for name in (
-                *("columns", "quotes", "tags", "comment", "program", "required"),
-                "along_query",
-            )
-        ),
+    _fields_ = struct_fields(
+        "pointer roles; int32 columns quotes tags comment program required along_query"
     )
 
 
-class NativeCheckedSet(Structure):
+class NativeCheckedSet(Struct):
     """``pairalign_checked_set``."""
 
-    _fields_ = (("codes", c_void_p), ("offsets", c_void_p))
+    _fields_ = struct_fields("pointer codes offsets")
 
 
-class NativeCheck(Structure):
+class NativeCheck(Struct):
     """``pairalign_check``."""
 
-    _fields_ = (
-        ("queries", NativeCheckedSet),
-        ("targets", NativeCheckedSet),
-        *((name, c_void_p) for name in ("encoding", "complement", "matrix")),
-        *((name, c_int64) for name in ("gap_open", "gap_extend")),
-        ("end_costs", c_int64 * 8),
-        ("scale", c_int64),
-        *((name, c_int32) for name in ("unambiguous", "mode", "skips_scores")),
+    _fields_ = struct_fields(
+        "CheckedSet queries targets; pointer encoding complement matrix; "
+        "int64 gap_open gap_extend; int64*8 end_costs; int64 scale; "
+        "int32 unambiguous mode skips_scores",
+        CheckedSet=NativeCheckedSet,
     )
 
 
@@ -209,7 +177,7 @@ class SetNames:
         self._kept = NamesOf(sequences.names)
         self.lengths = sequences.lengths
         self._sequences = sequences
-        self.index = library.pairalign_open_names(ctypes.byref(self._kept.struct))
+        self.index = library.pairalign_open_names(self._kept.struct)
         if not self.index:
             raise MemoryError("out of memory while names are read")
 
@@ -224,9 +192,7 @@ class SetNames:
         """Return input indices of some names, int32; -1 where the set has no such name."""
         native_names = NamesOf(names)
         indices = np.empty(len(names), np.int32)
-        library.pairalign_find_names(
-            self.index, ctypes.byref(native_names.struct), indices.ctypes.data
-        )
+        library.pairalign_find_names(self.index, native_names.struct, indices)
         return indices
 
     def __del__(self) -> None:
@@ -284,16 +250,12 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     comment = ord(layout.comment) if layout.comment else -1
     program = PROGRAMS.index(layout.program)
     native = NativeLayout(
-        roles.ctypes.data,
+        roles,
         *(len(roles), layout.quotes, layout.tags, comment, program, layout.required),
         layout.along_query,
     )
     count = library.pairalign_read_records(
-        text,
-        len(text),
-        ctypes.byref(native),
-        *(side.index for side in names),
-        *(array.ctypes.data for array in (records, runs, counts)),
+        text, len(text), native, *(side.index for side in names), *(records, runs, counts)
     )
     kept = records[:count], runs[: int(counts[0])]
     return AlignmentRecords(text, *kept, lines, int(counts[1]), layout.quotes)
@@ -323,7 +285,7 @@ def read_rows(
         len(text),
         ROW_FORMATS.index(format),
         *(side.index for side in names),
-        *(array.ctypes.data for array in (records, residues, used)),
+        *(records, residues, used),
     )
     if count < 0:
         raise MemoryError("out of memory while alignments are read")
@@ -367,18 +329,11 @@ class RecordChecker:
         scores: bool,
     ) -> None:
         alphabet = scoring.alphabet
-        self._kept = queries, targets, scoring
-        sets = (
-            NativeCheckedSet(sequences.codes.ctypes.data, sequences.offsets.ctypes.data)
-            for sequences in (queries, targets)
-        )
         self._check = NativeCheck(
-            *sets,
-            alphabet.encoding.ctypes.data,
-            None if alphabet.complement is None else alphabet.complement.ctypes.data,
-            scoring.matrix.ctypes.data,
+            *(NativeCheckedSet(each.codes, each.offsets) for each in (queries, targets)),
+            *(alphabet.encoding, alphabet.complement, scoring.matrix),
             *(scoring.gap_open, scoring.gap_extend),
-            (c_int64 * 8)(*_end_costs(scoring)),
+            tuple(_end_costs(scoring)),
             *(scoring.scale, alphabet.unambiguous),
             ("local", "global", "semiglobal", END_GAPS).index(scoring.mode) if whole else 0,
             not scores,
@@ -388,12 +343,7 @@ class RecordChecker:
         """Return what is found of some records, FINDING of shape (n,)."""
         findings = np.empty(len(records), FINDING)
         failed = library.pairalign_check_records(
-            records.text,
-            records.runs.ctypes.data,
-            ctypes.byref(self._check),
-            len(records),
-            records.records.ctypes.data,
-            findings.ctypes.data,
+            *(records.text, records.runs, self._check, len(records), records.records, findings)
         )
         if failed:
             raise MemoryError("out of memory while alignments are checked")

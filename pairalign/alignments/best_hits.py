@@ -9,7 +9,6 @@ of the input.
 from __future__ import annotations
 
 import base64
-import ctypes
 import zlib
 
 import numpy as np
@@ -17,23 +16,18 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 
-HIT = np.dtype([("rank", np.float64), ("raw_score", np.int32), ("target", np.int32)])
+HIT = struct_dtype("double rank; int32 raw_score target")
 """``pairalign_hit``."""
 
 _QUERY_BYTES = 24
 
 
-class NativeBestHits(ctypes.Structure):
+class NativeBestHits(Struct):
     """``pairalign_best_hits``."""
 
-    _fields_ = (
-        *((name, ctypes.c_int32) for name in ("first", "queries", "most", "least")),
-        ("counts", ctypes.c_void_p),
-        ("floors", ctypes.c_void_p),
-        ("hits", ctypes.c_void_p),
-    )
+    _fields_ = struct_fields("int32 first queries most least; pointer counts floors hits")
 
 
 _add = library.pairalign_add_hits
@@ -79,8 +73,7 @@ class BestHits:
 
     def _native(self) -> NativeBestHits:
         sizes = len(self.counts), self.hits.shape[1], self._least
-        arrays = self.counts, self._floors, self.hits
-        return NativeBestHits(self.first, *sizes, *(array.ctypes.data for array in arrays))
+        return NativeBestHits(self.first, *sizes, self.counts, self._floors, self.hits)
 
     def add(
         self,
@@ -100,16 +93,11 @@ class BestHits:
         places = self._places[target]
         arrays = [np.ascontiguousarray(values, np.int32) for values in (query, places, raw_score)]
         ranks = None if rank is None else np.ascontiguousarray(rank, np.float64)
-        _add(
-            ctypes.byref(self._native()),
-            len(arrays[0]),
-            *(array.ctypes.data for array in arrays),
-            None if ranks is None else ranks.ctypes.data,
-        )
+        _add(self._native(), len(arrays[0]), *arrays, ranks)
 
     def sort(self) -> None:
         """Sort the hits of each query, best first; nothing may be added afterwards."""
-        _sort(ctypes.byref(self._native()))
+        _sort(self._native())
 
     def pairs_of(self, start: int, stop: int) -> tuple[Int32s, Int32s, Int32s]:
         """Return the hits of queries from `start` up to `stop`, query by query, best first.

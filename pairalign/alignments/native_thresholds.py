@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import Structure, c_int32, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.sequences.sets import SequenceSet
 
 _COUNTS = ("matches", "mismatches", "gap_openings", "gap_residues")
@@ -21,27 +19,21 @@ Ends = tuple[Int32s, Int32s]
 Sets = tuple[SequenceSet, SequenceSet]
 
 
-class NativeThresholds(Structure):
+class NativeThresholds(Struct):
     """Thresholds: ``pairalign_thresholds`` of ``cpu/filters/thresholds.h``."""
 
-    _fields_ = (
-        *((name, c_int64) for name in ("identity", "identity_whole", "coverage", "coverage_whole")),
-        *((name, c_int64) for name in ("ratio", "ratio_part", "ratio_whole")),
-        *((name, c_int32) for name in ("identity_of", "coverage_of", "mode", "ends_cost")),
+    _fields_ = struct_fields(
+        "int64 identity identity_whole coverage coverage_whole ratio ratio_part ratio_whole; int32 "
+        "identity_of coverage_of mode ends_cost"
     )
 
 
-class NativeAligned(Structure):
+class NativeAligned(Struct):
     """Columns of alignments: ``pairalign_aligned`` of ``cpu/filters/passing.cpp``."""
 
-    _fields_ = (
-        ("pairs", c_int64),
-        *(
-            (name, c_void_p)
-            for name in ("query", "target", *_SPANS, *_COUNTS, "query_lengths", "target_lengths")
-        ),
-        ("cigar", c_void_p),
-        ("cigar_offsets", c_void_p),
+    _fields_ = struct_fields(
+        f"int64 pairs; pointer query target {' '.join((*_SPANS, *_COUNTS))} query_lengths "
+        "target_lengths cigar cigar_offsets"
     )
 
 
@@ -74,8 +66,5 @@ def find_passing(
     arrays = {**ends, **lengths, **columns}
     count = len(pairs[0])
     numbers = np.empty(count, np.int64)
-    aligned = NativeAligned(count, **{k: array.ctypes.data for k, array in arrays.items()})
-    passing = library.pairalign_find_passing(
-        ctypes.byref(aligned), ctypes.byref(thresholds), numbers.ctypes.data
-    )
+    passing = library.pairalign_find_passing(NativeAligned(count, **arrays), thresholds, numbers)
     return numbers[:passing]

@@ -5,14 +5,13 @@ No array is made on the way, and the interpreter is free meanwhile.
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
@@ -23,24 +22,12 @@ _extremes = library.pairalign_find_extremes
 _differences = library.pairalign_find_differences
 
 
-class NativeCounts(ctypes.Structure):
+class NativeCounts(Struct):
     """pairalign_counts."""
 
-    _fields_ = (
-        ("pairs", ctypes.c_int64),
-        *(
-            (name, ctypes.c_void_p)
-            for name in (
-                "query",
-                "target",
-                "raw_score",
-                "matches",
-                "mismatches",
-                "gap_residues",
-                "lengths",
-                "own_scores",
-            )
-        ),
+    _fields_ = struct_fields(
+        "int64 pairs; pointer query target raw_score matches mismatches gap_residues lengths "
+        "own_scores"
     )
 
 
@@ -79,10 +66,9 @@ def find_differences(
     else:
         assert alignments.has_stats
     kept = [*fields, np.ascontiguousarray(lengths, np.int32), own_scores]
-    addresses = (None if array is None else array.ctypes.data for array in kept)
     values = np.empty(len(alignments), np.float64)
-    counts = NativeCounts(len(alignments), *addresses)
-    _differences(ctypes.byref(counts), DIFFERENCES.index(difference), values.ctypes.data)
+    counts = NativeCounts(len(alignments), *kept)
+    _differences(counts, DIFFERENCES.index(difference), values)
     return values
 
 
@@ -112,8 +98,7 @@ def place_in_triangle(
         np.ascontiguousarray(target, np.int32),
         np.ascontiguousarray(values, np.float64),
     )
-    addresses = (array.ctypes.data for array in kept)
-    _place(len(query), *addresses, count, condensed.ctypes.data)
+    _place(len(query), *kept, count, condensed)
 
 
 def find_extremes(
@@ -142,8 +127,7 @@ def find_extremes(
         for values in (*counts, scores)
     ]
     indices = np.zeros(2, np.int64)
-    addresses = (None if array is None else array.ctypes.data for array in fields)
-    aligned = _extremes(len(counts[0]), *addresses, threads, indices.ctypes.data)
+    aligned = _extremes(len(counts[0]), *fields, threads, indices)
     if aligned < 0:
         raise MemoryError("no memory to find pairs in")
     return (int(indices[0]), int(indices[1])) if aligned else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,7 +34,7 @@ def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) ->
     assert turned.shape == (len(offsets) - 1,)
     offsets = np.ascontiguousarray(offsets, np.int64)
     mask = np.ascontiguousarray(turned, np.bool_)
-    _reverse(len(mask), offsets.ctypes.data, mask.ctypes.data, runs.ctypes.data)
+    _reverse(len(mask), offsets, mask, runs)
 
 
 def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, Offsets]:
@@ -57,9 +56,9 @@ def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, O
     offsets = np.ascontiguousarray(offsets, np.int64)
     assert runs.flags.c_contiguous
     new_offsets = np.empty(len(numbers) + 1, np.int64)
-    _offsets(len(numbers), *(array.ctypes.data for array in (numbers, offsets, new_offsets)))
+    _offsets(len(numbers), numbers, offsets, new_offsets)
     out = np.empty(int(new_offsets[-1]), np.uint32)
-    _gather(len(numbers), *(array.ctypes.data for array in (numbers, offsets, runs, out)))
+    _gather(len(numbers), numbers, offsets, runs, out)
     return out, new_offsets
 
 
@@ -86,13 +85,6 @@ def take_fields(
     count = len(numbers)
     kept = [np.ascontiguousarray(field, np.int32) for field in fields]
     copies = [np.empty(count, np.int32) for _ in fields]
-    addresses = ctypes.c_void_p * len(fields)
     strand_taken = None if strand is None else np.empty(count, np.int8)
-    _take(
-        *(count, numbers.ctypes.data, len(kept)),
-        addresses(*(array.ctypes.data for array in kept)),
-        addresses(*(array.ctypes.data for array in copies)),
-        None if strand is None else strand.ctypes.data,
-        None if strand_taken is None else strand_taken.ctypes.data,
-    )
+    _take(*(count, numbers, len(kept)), *(tuple(kept), tuple(copies), strand, strand_taken))
     return copies, strand_taken

@@ -8,7 +8,6 @@ the CIGAR runs along the target's original strand, with the query reverse-comple
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 from typing import Any
 
@@ -17,25 +16,19 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.runs import reverse_runs
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.pairs.windows import Window
 
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
 
 
-class NativeTurned(ctypes.Structure):
+class NativeTurned(Struct):
     """pairalign_turned_fields."""
 
-    _fields_ = (
-        ("pairs", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("query", "target")),
-        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_residues")),
-        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "positions")),
-        *((name, ctypes.c_void_p) for name in ("query_codes", "target_codes")),
-        *((name, ctypes.c_void_p) for name in ("query_offsets", "target_offsets")),
-        *((name, ctypes.c_void_p) for name in _SPANS),
-        *((f"new_{name}", ctypes.c_void_p) for name in _SPANS),
-        ("turned", ctypes.c_void_p),
+    _fields_ = struct_fields(
+        "int64 pairs; pointer query target matches mismatches gap_residues query_lengths "
+        "target_lengths positions query_codes target_codes query_offsets target_offsets "
+        f"{' '.join(_SPANS)} {' '.join(f'new_{name}' for name in _SPANS)} turned"
     )
 
 
@@ -87,8 +80,5 @@ def _turn(alignments: Alignments, triangular: bool) -> tuple[dict[str, Any], npt
         *spans.values(),
         turned,
     ]
-    fields = NativeTurned(
-        len(alignments), *(None if array is None else array.ctypes.data for array in arrays)
-    )
-    _turn_strands(ctypes.byref(fields))
+    _turn_strands(NativeTurned(len(alignments), *arrays))
     return spans, turned

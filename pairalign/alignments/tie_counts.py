@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import Structure, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.row_order import rank_rows
@@ -28,26 +26,19 @@ _CELLS_AT_ONCE = 1 << 32
 Counts = npt.NDArray[np.uint32]
 
 
-class NativeTiePairs(Structure):
+class NativeTiePairs(Struct):
     """``pairalign_tie_pairs``."""
 
-    _fields_ = (
-        ("codes", c_void_p * 2),
-        ("offsets", c_void_p * 2),
-        *((name, c_void_p) for name in ("complement", "rows", "columns", "best")),
-        *((name, c_void_p) for name in ("row_set", "turned")),
-        ("count", c_int64),
+    _fields_ = struct_fields(
+        "pointer*2 codes offsets; pointer complement rows columns best row_set turned; int64 count"
     )
 
 
-class NativeTieCosts(Structure):
+class NativeTieCosts(Struct):
     """``pairalign_tie_costs``."""
 
-    _fields_ = (
-        ("matrix", c_void_p),
-        *((name, c_int32) for name in ("open", "extend")),
-        ("end_costs", c_int32 * 16),
-        *((name, c_int32) for name in ("local", "whole")),
+    _fields_ = struct_fields(
+        "pointer matrix; int32 open extend; int32*16 end_costs; int32 local whole"
     )
 
 
@@ -80,9 +71,9 @@ class TieCounter:
         costs = np.array([*sides, *sides[2:], *sides[:2]], np.int32).ravel().tolist()
         self._is_symmetric = sides[:2] == sides[2:]
         self._costs = NativeTieCosts(
-            self._matrix.ctypes.data,
+            self._matrix,
             *(scoring.gap_open, scoring.gap_extend),
-            (c_int32 * 16)(*costs),
+            tuple(costs),
             *(scoring.mode == mode for mode in ("local", "global")),
         )
 
@@ -204,19 +195,13 @@ class TieCounter:
             most = _CELLS_AT_ONCE + (cells[start - 1] if start else 0)
             stop = max(start + 1, int(np.searchsorted(cells, most)))
             native = NativeTiePairs(
-                (c_void_p * 2)(*(array.ctypes.data for array in codes)),
-                (c_void_p * 2)(*(array.ctypes.data for array in offsets)),
-                None if complement is None else complement.ctypes.data,
-                *(array[start:stop].ctypes.data for array in arrays),
+                *(codes, offsets, complement),
+                *(array[start:stop] for array in arrays),
                 stop - start,
             )
             part: npt.NDArray[np.uint32] = counts[start:stop]
             if library.pairalign_count_ties(
-                ctypes.byref(native),
-                ctypes.byref(self._costs),
-                self._threads,
-                self._instruction_set,
-                part.ctypes.data,
+                *(native, self._costs, self._threads, self._instruction_set, part)
             ):
                 raise CapacityError("out of memory while optimal alignments are counted")
             start = stop

@@ -41,7 +41,5 @@ def words_in_place(
     if min(len(row), len(column)) < 2 * WORD:
         return 0
     row, column = np.ascontiguousarray(row), np.ascontiguousarray(column)
-    count: int = library.pairalign_words_in_place(
-        row.ctypes.data, len(row), column.ctypes.data, len(column), near
-    )
+    count: int = library.pairalign_words_in_place(row, len(row), column, len(column), near)
     return count

@@ -59,7 +59,7 @@ class SingleLinkage(EdgeClustering):
     def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges, in any order."""
         kept = [np.ascontiguousarray(ends, np.int32) for ends in (one, other)]
-        _join(len(kept[0]), *(ends.ctypes.data for ends in kept), self._parents.ctypes.data)
+        _join(len(kept[0]), *kept, self._parents)
 
     def of(self, window: Window) -> Wanted:
         """Return which edges of a window still matter: those of clusters that are not connected.
@@ -67,7 +67,7 @@ class SingleLinkage(EdgeClustering):
         May be asked from another thread: what is connected stays so.
         """
         roots = self._parents.copy()
-        _roots(len(roots), roots.ctypes.data)
+        _roots(len(roots), roots)
         rows = roots[window.row_start : window.row_stop]
         return Wanted(
             row_groups=rows, column_groups=roots[window.column_start : window.column_stop]
@@ -75,7 +75,7 @@ class SingleLinkage(EdgeClustering):
 
     def leaders(self) -> Int32s:
         """Return the first sequence of each one's cluster, int32 of shape (n,)."""
-        _roots(len(self._parents), self._parents.ctypes.data)
+        _roots(len(self._parents), self._parents)
         return self._parents
 
 
@@ -109,10 +109,7 @@ class GreedyLinkage(EdgeClustering):
         """Take some edges; see `EdgeClustering.add` for their order."""
         ends = [np.ascontiguousarray(values, np.int32) for values in (one, other)]
         shares = [np.ascontiguousarray(values, np.int64) for values in (parts, wholes)]
-        addresses = [values.ctypes.data for values in ends]
-        addresses += [values.ctypes.data for values in (*shares, *self._best)]
-        addresses.insert(4, self._chosen.ctypes.data)
-        _assign(len(ends[0]), *addresses)
+        _assign(len(ends[0]), *ends, *shares, self._chosen, *self._best)
         changed = np.unique(ends[1])
         members = changed[self._chosen[changed] != changed]
         shares_of = self._best[0][members] / self._best[1][members]

@@ -54,6 +54,6 @@ class RowText:
         """Write one row: ``0.123456`` each, padded to the width of the largest number."""
         numbers = np.ascontiguousarray(values, np.float64)
         text = np.empty((len(numbers), self.width), np.uint8)
-        arguments = numbers.ctypes.data, len(numbers), self._separator, self._whole
-        _format_numbers(*arguments, text.ctypes.data)
+        arguments = numbers, len(numbers), self._separator, self._whole
+        _format_numbers(*arguments, text)
         return text.tobytes()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.alignments.fields import COVERAGE_OF_PAIR, STATISTICS_CODES
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.native_arrays import TextArrays, join_texts
 from pairalign.sequences.sets import SequenceSet
@@ -23,53 +23,24 @@ if TYPE_CHECKING:
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
 
 
-class NativeSet(ctypes.Structure):
+class NativeSet(Struct):
     """pairalign_text_set."""
 
-    _fields_ = (
-        ("count", ctypes.c_int64),
-        ("names", ctypes.c_void_p),
-        ("name_offsets", ctypes.c_void_p),
-        ("residues", ctypes.c_void_p),
-        ("codes", ctypes.c_void_p),
-        ("offsets", ctypes.c_void_p),
-        ("most_name_bytes", ctypes.c_int64),
-        ("titles", ctypes.c_void_p),
-        ("title_offsets", ctypes.c_void_p),
-        ("qualities", ctypes.c_void_p),
+    _fields_ = struct_fields(
+        "int64 count; pointer names name_offsets residues codes offsets; int64 most_name_bytes; "
+        "pointer titles title_offsets qualities"
     )
 
 
-class NativeText(ctypes.Structure):
+class NativeText(Struct):
     """pairalign_text."""
 
-    _fields_ = (
-        ("queries", NativeSet),
-        ("targets", NativeSet),
-        ("pairs", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in _FIELDS),
-        ("kind", ctypes.c_void_p),
-        ("matrix", ctypes.c_void_p),
-        ("complement", ctypes.c_void_p),
-        ("block_header", ctypes.c_char_p),
-        ("block_header_bytes", ctypes.c_int64),
-        ("format", ctypes.c_void_p),
-        ("secondary", ctypes.c_void_p),
-        ("fields", ctypes.c_void_p),
-        ("bits", ctypes.c_void_p),
-        ("log_evalue", ctypes.c_void_p),
-        ("log_evalue_exchanged", ctypes.c_void_p),
-        ("confidence", ctypes.c_void_p),
-        ("confidence_offsets", ctypes.c_void_p),
-        ("query_covered", ctypes.c_void_p),
-        ("target_covered", ctypes.c_void_p),
-        ("ties", ctypes.c_void_p),
-        ("field_count", ctypes.c_int32),
-        ("decimals", ctypes.c_int32),
-        ("whole", ctypes.c_int32),
-        ("dual", ctypes.c_int32),
-        ("tags", ctypes.c_int32),
-        ("along_query", ctypes.c_int32),
+    _fields_ = struct_fields(
+        f"Set queries targets; int64 pairs; pointer {' '.join(_FIELDS)} kind matrix complement; "
+        "text block_header; int64 block_header_bytes; pointer format secondary fields bits "
+        "log_evalue log_evalue_exchanged confidence confidence_offsets query_covered "
+        "target_covered ties; int32 field_count decimals whole dual tags along_query",
+        Set=NativeSet,
     )
 
 
@@ -113,14 +84,12 @@ class SetText:
             headers = join_texts(
                 description.replace("\t", " ") for description in sequences.descriptions
             )
-        self._keep = (sequences, text, headers, qualities)
-        addresses = (array.ctypes.data for array in text[:-1])
-        more = map(_address, (*headers, qualities))
-        self.native = NativeSet(len(sequences), *addresses, text.longest_name, *more)
+        self._sequences = sequences
+        self.native = NativeSet(len(sequences), *text, *headers, qualities)
 
     def check(self, indices: npt.NDArray[np.int32]) -> None:
         """Make sure that the names that native code reads are as they were written."""
-        self._keep[0].check_names(indices)
+        self._sequences.check_names(indices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,27 +159,14 @@ class PairText:
         file.targets.check(alignments.target)
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
-        complement = scoring.alphabet.complement
-        statistics = _statistics(alignments, file)
-        covered = _covered(alignments, file.fields)
-        self._keep = (alignments, file, besides, values, matrix, complement, statistics, covered)
         self.native = NativeText(
             file.queries.native,
             file.targets.native,
             len(alignments),
-            *map(_address, values),
-            _address(besides.kinds),
-            matrix.ctypes.data,
-            _address(complement),
-            file.block_header,
-            len(file.block_header),
-            native_format(file.format),
-            _address(besides.secondary),
-            _address(file.fields),
-            *map(_address, statistics),
-            *map(_address, besides.marks or (None, None)),
-            *map(_address, covered),
-            _address(besides.ties),
+            *(*values, besides.kinds, matrix, scoring.alphabet.complement),
+            *(file.block_header, len(file.block_header), native_format(file.format)),
+            *(besides.secondary, file.fields, *_statistics(alignments, file)),
+            *(*(besides.marks or (None, None)), *_covered(alignments, file.fields), besides.ties),
             0 if file.fields is None else len(file.fields),
             decimals_of(scoring),
             scoring.mode != "local",
@@ -259,10 +215,6 @@ def _covered_side(
     reach = np.append(np.int64(0), np.maximum.accumulate(ends)[:-1])
     new = np.maximum(ends - np.maximum(starts, reach), 0)
     return np.bincount(group[order], new)[group].astype(np.int32)
-
-
-def _address(array: npt.NDArray[Any] | None) -> int | None:
-    return None if array is None else array.ctypes.data
 
 
 def native_format(name: str) -> int:

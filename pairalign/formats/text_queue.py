@@ -9,7 +9,7 @@ import weakref
 from collections import deque
 
 from pairalign.base.error_types import out_of_memory
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.spelling import spelled
 from pairalign.formats.text import PairText
 
@@ -19,10 +19,10 @@ _WAIT_MS = 50
 """Native code waits no longer at a time: then Python looks for signals."""
 
 
-class NativePiece(ctypes.Structure):
+class NativePiece(Struct):
     """PairalignTextPiece."""
 
-    _fields_ = (("data", ctypes.c_void_p), ("bytes", ctypes.c_int64))
+    _fields_ = struct_fields("pointer data; int64 bytes")
 
 
 _open = library.pairalign_text_open
@@ -86,8 +86,7 @@ class TextQueue:
         `checksum` is a CRC-32 that goes on with what is written, up to date after `wait_written`.
         """
         self._checksum = checksum  # must stay where it is
-        address = None if checksum is None else ctypes.byref(checksum)
-        if not _write_to(self._handle, file, address):
+        if not _write_to(self._handle, file, checksum):
             raise MemoryError(_no_thread("writing"))
 
     def submit(self, text: PairText) -> None:
@@ -103,7 +102,7 @@ class TextQueue:
         """
         self._submitted += 1
         self._kept.append((self._submitted, text))
-        self._check(_submit(self._handle, ctypes.byref(text.native)))
+        self._check(_submit(self._handle, text.native))
 
     @property
     def unformatted(self) -> int:
@@ -128,14 +127,14 @@ class TextQueue:
         piece = NativePiece()
         status = _WAITING
         while status == _WAITING:
-            status = self._check(_take(self._handle, _WAIT_MS if wait else 0, ctypes.byref(piece)))
+            status = self._check(_take(self._handle, _WAIT_MS if wait else 0, piece))
             if not wait:
                 break
         return piece if status == _DONE else None
 
     def give_back(self, piece: NativePiece) -> None:
         """Let the piece's memory be used again."""
-        _give_back(self._handle, ctypes.byref(piece))
+        _give_back(self._handle, piece)
 
     def close(self) -> None:
         """End the threads; what has not been taken or written is lost. May come twice."""

@@ -104,7 +104,7 @@ class Blocks:
             Which pairs count; None: all.
         """
         chosen = np.zeros(self.window.pairs, np.bool_)
-        count = _choose(*self._given(pair_mask), chosen.ctypes.data)
+        count = _choose(*self._given(pair_mask), chosen)
         return chosen, int(count)
 
     def number(self, rows: Int32s, columns: Int32s, turned: Mask) -> None:
@@ -140,22 +140,15 @@ class Blocks:
         numbers = np.empty(most, np.int64)
         ends = np.empty(most, np.int32), np.empty(most, np.int32)
         written = _spread(
-            *self._given(pair_mask),
-            0 if self.by_side else reversed_from,
-            *(array.ctypes.data for array in (numbers, *ends)),
+            *self._given(pair_mask), 0 if self.by_side else reversed_from, *(numbers, *ends)
         )
         return numbers[:written], ends[0][:written], ends[1][:written]
 
     def _given(self, pair_mask: Mask | None) -> tuple[object, ...]:
         return (
             *self.window.bounds,
-            self.rows.ctypes.data,
-            self.columns.ctypes.data,
-            self.shape[1],
-            None if pair_mask is None else pair_mask.ctypes.data,
-            self.by_side,
-            *(array.ctypes.data for array in self.inputs),
-            self.table.ctypes.data,
+            *(self.rows, self.columns, self.shape[1], pair_mask, self.by_side),
+            *(*self.inputs, self.table),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ctypes import Structure, c_void_p
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,17 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.base.native import Struct, struct_fields
 from pairalign.pairs.windows import Window
 
 Mask = npt.NDArray[np.bool_]
 
 
-class NativeDemand(Structure):
+class NativeDemand(Struct):
     """A `Wanted`: ``pairalign_demand`` of ``cpu/filters/pair_filter.h``."""
 
-    _fields_ = tuple(
-        (name, c_void_p) for name in ("rows_left", "best", "row_groups", "column_groups")
-    )
+    _fields_ = struct_fields("pointer rows_left best row_groups column_groups")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Wanted:
     def native(self) -> NativeDemand:
         """Return what native code takes; valid while this is."""
         arrays = (self.rows, self.best, self.row_groups, self.column_groups)
-        return NativeDemand(*(None if array is None else array.ctypes.data for array in arrays))
+        return NativeDemand(*arrays)
 
 
 class Demand(Protocol):

@@ -8,11 +8,9 @@ come again, and sequences with themselves, which are left out. Pairs given from 
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 from collections.abc import Iterable, Iterator
-from ctypes import Structure, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -21,7 +19,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.texts import as_tsv
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
@@ -35,19 +33,16 @@ _PAF_COLUMNS = 12
 _FEW_COLUMNS, _UNKNOWN_NAME = 1, 2
 
 
-class NativeNames(Structure):
+class NativeNames(Struct):
     """Names of a set: ``pairalign_names`` of ``cpu/pairs/name_index.h``."""
 
-    _fields_ = (("text", c_void_p), ("ends", c_void_p), ("count", c_int64))
+    _fields_ = struct_fields("pointer text ends; int64 count")
 
 
-class NativeListTrouble(Structure):
+class NativeListTrouble(Struct):
     """A line that cannot be read: ``pairalign_list_trouble``."""
 
-    _fields_ = tuple(
-        (name, c_int64)
-        for name in ("kind", "line", "side", "start", "bytes", "other_lengths", "first_other")
-    )
+    _fields_ = struct_fields("int64 kind line side start bytes other_lengths first_other")
 
 
 @dataclass(frozen=True)
@@ -117,11 +112,8 @@ def read_pair_list(
         text,
         len(text),
         is_paf,
-        ctypes.byref(kept[0].struct),
-        ctypes.byref(kept[1].struct) if targets is not None else None,
-        (c_void_p * 2)(*(array.ctypes.data for array in lengths)),
-        *(array.ctypes.data for array in (first, second)),
-        ctypes.byref(trouble),
+        *(kept[0].struct, None if targets is None else kept[1].struct),
+        *(tuple(lengths), first, second, trouble),
     )
     if count < 0:
         raise _error(text, name, is_paf, trouble, queries if targets is None else targets, queries)
@@ -254,11 +246,7 @@ def sort_pairs(
     rows = queries.positions[pairs.first]
     columns = columns_of.positions[pairs.second]
     failed = library.pairalign_sort_pairs(
-        len(pairs),
-        targets is None,
-        window,
-        len(columns_of),
-        *(array.ctypes.data for array in (rows, columns, order)),
+        len(pairs), targets is None, window, len(columns_of), *(rows, columns, order)
     )
     if failed:
         raise MemoryError("out of memory while the pairs are sorted")
@@ -314,10 +302,9 @@ class NamesOf:
 
     def __init__(self, names: Iterable[str]) -> None:
         encoded = [name.encode("utf-8", "surrogateescape") for name in names]
-        self._text = b"".join(encoded)
-        self._ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
-        text = ctypes.cast(ctypes.c_char_p(self._text), c_void_p)
-        self.struct = NativeNames(text, self._ends.ctypes.data, len(encoded))
+        text = np.frombuffer(b"".join(encoded), np.uint8)
+        ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
+        self.struct = NativeNames(text, ends, len(encoded))
 
 
 def _is_paf(text: bytes) -> bool:

@@ -23,14 +23,8 @@ def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.
     mask = np.empty(window.pairs, np.bool_)
     kept = [np.ascontiguousarray(array, np.int32) for array in (rows, columns)]
     _mask_pairs(
-        window.row_start,
-        window.column_start,
-        window.column_stop,
-        window.triangular,
-        len(kept[0]),
-        *(array.ctypes.data for array in kept),
-        len(mask),
-        mask.ctypes.data,
+        *(window.row_start, window.column_start, window.column_stop, window.triangular),
+        *(len(kept[0]), *kept, len(mask), mask),
     )
     return mask
 

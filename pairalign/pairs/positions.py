@@ -31,7 +31,7 @@ def window_positions(
         How many there are.
     """
     positions = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
-    _positions(*rows, *columns, triangular, *(array.ctypes.data for array in positions))
+    _positions(*rows, *columns, triangular, *positions)
     return positions
 
 
@@ -53,7 +53,7 @@ def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple
     mask = np.ascontiguousarray(pair_mask, np.bool_)
     count = int(np.count_nonzero(mask))
     rows, columns = np.empty(count, np.int32), np.empty(count + _BEYOND, np.int32)
-    written = _positions_of_mask(*bounds, *(array.ctypes.data for array in (mask, rows, columns)))
+    written = _positions_of_mask(*bounds, mask, rows, columns)
     assert written == count
     return rows, columns[:count]
 
@@ -76,11 +76,7 @@ def positions_of_numbers(
     """
     kept = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
     positions = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
-    failed = _positions_of_numbers(
-        *bounds,
-        *(len(kept), kept.ctypes.data, kept.itemsize),
-        *(array.ctypes.data for array in positions),
-    )
+    failed = _positions_of_numbers(*bounds, *(len(kept), kept, kept.itemsize), *positions)
     if failed:
         raise MemoryError("no memory to find pairs in")
     return positions

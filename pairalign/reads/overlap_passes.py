@@ -5,7 +5,6 @@ No array is made on the way, and the interpreter is free meanwhile.
 
 from __future__ import annotations
 
-import ctypes
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.reads.reaching_pairs import ReachingPairs
 
 if TYPE_CHECKING:
@@ -27,26 +26,19 @@ KINDS = 5
 _INT32 = np.iinfo(np.int32)
 
 
-class NativeFields(ctypes.Structure):
+class NativeFields(Struct):
     """pairalign_overlap_fields."""
 
-    _fields_ = (
-        ("pairs", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("query", "target")),
-        *((name, ctypes.c_void_p) for name in ("query_start", "query_end")),
-        *((name, ctypes.c_void_p) for name in ("target_start", "target_end")),
-        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_residues")),
-        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "strand")),
+    _fields_ = struct_fields(
+        "int64 pairs; pointer query target query_start query_end target_start target_end matches "
+        "mismatches gap_residues query_lengths target_lengths strand"
     )
 
 
-class NativeReaching(ctypes.Structure):
+class NativeReaching(Struct):
     """pairalign_reaching."""
 
-    _fields_ = (
-        ("count", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("numbers", "scores", "may_pass")),
-    )
+    _fields_ = struct_fields("int64 count; pointer numbers scores may_pass")
 
 
 _choose = library.pairalign_choose_strands
@@ -60,7 +52,7 @@ def describe_reaching(pairs: ReachingPairs) -> tuple[NativeReaching, tuple[Int32
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
     fields = pairs.numbers, pairs.raw_scores, pairs.may_pass
     arrays = tuple(np.ascontiguousarray(field, np.int32) for field in fields)
-    return NativeReaching(len(arrays[0]), *(array.ctypes.data for array in arrays)), arrays
+    return NativeReaching(len(arrays[0]), *arrays), arrays
 
 
 def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tuple[Int64s, Int64s]:
@@ -82,7 +74,7 @@ def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tup
     # One more: what is not chosen is written, too, and then written over.
     chosen = [np.empty(len(pairs.numbers) + 1, np.int64) for pairs in (plus, minus)]
     counts = np.empty(2, np.int64)
-    _choose(strands, both, *(array.ctypes.data for array in (*chosen, counts)))
+    _choose(strands, both, *chosen, counts)
     del kept
     return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
@@ -102,7 +94,7 @@ def find_overlaps(alignments: Alignments, min_overlap: int, min_identity: Fracti
     numbers = np.empty(len(alignments), np.int64)
     least = min(max(min_overlap, 0), int(_INT32.max))
     share = min_identity.as_integer_ratio()
-    count = _find(ctypes.byref(_fields_of(alignments)), least, *share, numbers.ctypes.data)
+    count = _find(_fields_of(alignments), least, *share, numbers)
     return numbers[:count]
 
 
@@ -121,8 +113,7 @@ def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
     """
     pairs = [np.ascontiguousarray(numbers, np.int64) for numbers in (plus, minus)]
     order = np.empty(len(plus) + len(minus), np.int64)
-    counted = (part for numbers in pairs for part in (len(numbers), numbers.ctypes.data))
-    _merge(*counted, order.ctypes.data)
+    _merge(*(part for numbers in pairs for part in (len(numbers), numbers)), order)
     return order
 
 
@@ -146,13 +137,7 @@ def classify_natively(
     counts : ndarray of int64, shape (5,)
     """
     kinds, counts = np.empty(len(alignments), np.uint8), np.empty(KINDS, np.int64)
-    _classify(
-        ctypes.byref(_fields_of(alignments)),
-        max_overhang,
-        overhang_share,
-        kinds.ctypes.data,
-        counts.ctypes.data,
-    )
+    _classify(_fields_of(alignments), max_overhang, overhang_share, kinds, counts)
     return kinds, counts
 
 
@@ -168,7 +153,7 @@ def mark_indices(indices: Int32s, marks: Mask) -> None:
     kept = np.ascontiguousarray(indices, np.int32)
     assert marks.dtype == np.bool_
     assert marks.flags.c_contiguous
-    _mark(len(kept), kept.ctypes.data, marks.ctypes.data)
+    _mark(len(kept), kept, marks)
 
 
 def _fields_of(alignments: Alignments) -> NativeFields:
@@ -179,5 +164,4 @@ def _fields_of(alignments: Alignments) -> NativeFields:
     for name in ("matches", "mismatches", "gap_residues"):
         arrays.append(alignments.field(name))
     arrays += [alignments.queries.lengths, alignments.targets.lengths, alignments.strand]
-    addresses = (None if array is None else array.ctypes.data for array in arrays)
-    return NativeFields(len(alignments), *addresses)
+    return NativeFields(len(alignments), *arrays)

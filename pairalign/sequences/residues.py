@@ -47,7 +47,7 @@ def lay_out_residues(
     assert starts.min() >= 0
     assert int((starts + lengths).max()) <= len(residues)
     table = np.ascontiguousarray(letter_of_code)
-    _lay_out(*_addresses(sequences), table.ctypes.data, starts.ctypes.data, residues.ctypes.data)
+    _lay_out(*_arguments_of(sequences), table, starts, residues)
 
 
 def sum_worth(
@@ -66,12 +66,12 @@ def sum_worth(
     assert worth_of_code.shape == (256,)
     table = np.ascontiguousarray(worth_of_code, np.int64)
     sums = np.empty(len(sequences), np.int64)
-    _sum_worth(*_addresses(sequences), table.ctypes.data, sums.ctypes.data)
+    _sum_worth(*_arguments_of(sequences), table, sums)
     return sums
 
 
-def _addresses(sequences: SequenceSet) -> tuple[int, ...]:
+def _arguments_of(sequences: SequenceSet) -> tuple[object, ...]:
     """Return number, order, offsets and codes of a set, whose arrays are contiguous."""
     arrays = sequences.order, sequences.offsets, sequences.codes
     assert [array.dtype for array in arrays] == [np.int32, np.int64, np.uint8]
-    return len(sequences), *(array.ctypes.data for array in arrays)
+    return len(sequences), *arrays

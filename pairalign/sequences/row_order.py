@@ -46,7 +46,7 @@ def order_rows(
     codes : ndarray of uint8
     """
     order = np.empty(len(offsets) - 1, np.int32)
-    _order(len(order), offsets.ctypes.data, codes.ctypes.data, order.ctypes.data)
+    _order(len(order), offsets, codes, order)
     return order
 
 
@@ -59,17 +59,8 @@ def find_row_ranks(
     number if they are the same, and then it is the query.
     """
     ranks = tuple(np.empty(len(sequences), np.int32) for sequences in (queries, targets))
-    arguments = [
-        value
-        for sequences in (queries, targets)
-        for value in (
-            len(sequences),
-            sequences.order.ctypes.data,
-            sequences.offsets.ctypes.data,
-            sequences.codes.ctypes.data,
-        )
-    ]
-    _ranks(*arguments, *(array.ctypes.data for array in ranks))
+    first, second = ((len(s), s.order, s.offsets, s.codes) for s in (queries, targets))
+    _ranks(*first, *second, *ranks)
     return ranks[0], ranks[1]
 
 

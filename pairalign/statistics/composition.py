@@ -208,13 +208,9 @@ class PairComposition:
         nats = np.empty(len(scores))
         (first, _), (second, _) = self._shares_of(*sides)
         _pair_bounds(
-            len(nats),
-            *(array.ctypes.data for array in sides),
-            *(array.ctypes.data for array in (first, second)),
-            *(array.ctypes.data for array in (columns, scores)),
-            *(len(self._places), self._places.ctypes.data),
-            *(self._scores.ctypes.data, len(self._scores)),
-            *(self._gain, _MOST_THETA * self._usual, nats.ctypes.data),
+            *(len(nats), *sides, first, second, columns, scores),
+            *(len(self._places), self._places, self._scores, len(self._scores)),
+            *(self._gain, _MOST_THETA * self._usual, nats),
         )
         bounds = np.round(nats / (self._gapped * scores), _DECIMALS)
         return np.asarray(np.clip(bounds, 0, MOST_RATIO), np.float64)
@@ -253,13 +249,10 @@ class PairComposition:
         lambdas, variances, thirds = np.empty((3, len(indices[0])))
         (first, noise), (second, noise2) = self._shares_of(*indices)
         _pair_lambdas(
-            len(lambdas),
-            *(array.ctypes.data for array in indices),
-            *(array.ctypes.data for array in (first, second, noise, noise2)),
-            *(len(self._places), self._places.ctypes.data),
-            *(self._scores.ctypes.data, len(self._scores)),
+            *(len(lambdas), *indices, first, second, noise, noise2),
+            *(len(self._places), self._places, self._scores, len(self._scores)),
             *(self._usual + (ratio - 1) * self._gapped for ratio in (LEAST_RATIO, MOST_RATIO)),
-            *(lambdas.ctypes.data, variances.ctypes.data, thirds.ctypes.data),
+            *(lambdas, variances, thirds),
         )
         more, slopes = self._more_by_gaps(lambdas)
         ratios = np.round(1 + (lambdas - self._usual - more) / self._gapped, _DECIMALS)

@@ -15,28 +15,21 @@ References
 
 from __future__ import annotations
 
-import ctypes
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 
 Doubles = npt.NDArray[np.float64]
 
 
-class NativeLengthLaw(ctypes.Structure):
+class NativeLengthLaw(Struct):
     """pairalign_length_law."""
 
-    _fields_ = (
-        *(
-            (name, ctypes.c_double)
-            for name in ("lambda", "log_k", "a", "b", "alpha", "beta", "sigma", "tau")
-        ),
-        ("skewed", ctypes.c_int32),
-    )
+    _fields_ = struct_fields("double lambda log_k a b alpha beta sigma tau; int32 skewed")
 
 
 _log_evalues = library.pairalign_log_evalues
@@ -106,11 +99,7 @@ class LengthLaw:
             *(self.sigma, self.tau, self.skewed),
         )
         logs = np.empty(len(values))
-        addresses = (array.ctypes.data for array in lengths)
-        _log_evalues(
-            *(ctypes.addressof(law), len(values), values.ctypes.data),
-            *(*addresses, logs.ctypes.data),
-        )
+        _log_evalues(law, len(values), values, *lengths, logs)
         return logs
 
 

@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,7 +30,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import ScoringError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import complement_of
@@ -52,10 +51,10 @@ _scores = library.pairalign_masked_scores
 _segments = library.pairalign_low_complexity
 
 
-class _NativeMasked(ctypes.Structure):
+class _NativeMasked(Struct):
     """pairalign_masked_set."""
 
-    _fields_ = tuple((name, ctypes.c_void_p) for name in ("codes", "is_masked", "offsets"))
+    _fields_ = struct_fields("pointer codes is_masked offsets")
 
 
 def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
@@ -75,10 +74,8 @@ def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
     ratios = _likelihoods(sequences.alphabet)
     probabilities = np.empty(sequences.total_residues, np.float32)
     _probabilities(
-        len(sequences),
-        *(array.ctypes.data for array in (sequences.offsets, sequences.codes)),
-        *(len(ratios), ratios.ctypes.data),
-        *(_PERIODS[kind], _START, _END, _DECAY, probabilities.ctypes.data),
+        *(len(sequences), sequences.offsets, sequences.codes, len(ratios), ratios),
+        *(_PERIODS[kind], _START, _END, _DECAY, probabilities),
     )
     return probabilities
 
@@ -118,9 +115,8 @@ def find_segments(
     check_mask(sequences.alphabet, "seg")
     masked = np.zeros(sequences.total_residues, np.bool_)
     _segments(
-        len(sequences),
-        *(array.ctypes.data for array in (sequences.offsets, sequences.codes)),
-        *(window, low, high, _MOST_UNKNOWN, masked.ctypes.data),
+        *(len(sequences), sequences.offsets, sequences.codes),
+        *(window, low, high, _MOST_UNKNOWN, masked),
     )
     return masked
 
@@ -217,9 +213,7 @@ class ResidueMasks:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         complement = None if alignments.strand is None else complement_of(scoring.alphabet)
         sides = [
-            _NativeMasked(
-                sequences.codes.ctypes.data, masked.ctypes.data, sequences.offsets.ctypes.data
-            )
+            _NativeMasked(sequences.codes, masked, sequences.offsets)
             for sequences, masked in zip((self.queries, self.targets), self.masked, strict=True)
         ]
         spans = (alignments.field(name) for name in ("query_start", "query_end", "target_start"))
@@ -228,9 +222,7 @@ class ResidueMasks:
         arrays += [alignments.cigar, alignments.cigar_offsets, matrix]
         best = np.empty(len(alignments), np.int32)
         _scores(
-            len(alignments),
-            *(ctypes.addressof(side) for side in sides),
-            *(None if array is None else array.ctypes.data for array in arrays),
-            *(len(matrix), scoring.gap_open, scoring.gap_extend, best.ctypes.data),
+            *(len(alignments), *sides, *arrays),
+            *(len(matrix), scoring.gap_open, scoring.gap_extend, best),
         )
         return best

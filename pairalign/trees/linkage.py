@@ -74,9 +74,7 @@ def cluster(
     condensed = np.ascontiguousarray(condensed, np.float32)
     first = np.ascontiguousarray(first, np.int32)
     linkage = np.empty((count - 1, 4))
-    if _linkage(
-        _METHODS[method], count, condensed.ctypes.data, first.ctypes.data, linkage.ctypes.data
-    ):
+    if _linkage(_METHODS[method], count, condensed, first, linkage):
         raise MemoryError(f"the tree of {count:,} sequences needs 8 bytes a pair")
     return linkage
 
@@ -131,14 +129,7 @@ def average_clusters(parts: Int32s, wholes: Int32s, count: int, farthest: Fracti
     firsts = np.empty(count, np.int32)
     distances = np.ascontiguousarray(distances, np.int64)
     part = limit - whole
-    if _average_clusters(
-        count,
-        distances.ctypes.data,
-        whole,
-        part.numerator,
-        part.denominator,
-        firsts.ctypes.data,
-    ):
+    if _average_clusters(count, distances, whole, part.numerator, part.denominator, firsts):
         raise MemoryError(f"average linkage of {count:,} sequences needs 8 bytes a pair")
     return firsts
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pairalign.base.native import library
-from pairalign.base.signatures import SIGNATURES, words_of
+from pairalign.base.native import SIGNATURES, Pointer, library, words_of
 
 CPU = Path(__file__).resolve().parents[2] / "cpu"
 DECLARATION = re.compile(r"PAIRALIGN_API\s+([\w\s]+?[\s*]+)pairalign_(\w+)\s*\(([^)]*)\)")
@@ -52,6 +51,6 @@ def test_words(signature: str, arguments: list[str], result: str) -> None:
 
 
 def test_ctypes_is_told() -> None:
-    assert library.pairalign_join_sets.argtypes == [ctypes.c_int64, *[ctypes.c_void_p] * 3]
+    assert library.pairalign_join_sets.argtypes == [ctypes.c_int64, *[Pointer] * 3]
     assert library.pairalign_join_sets.restype is None
     assert library.pairalign_kept.restype is ctypes.c_int64

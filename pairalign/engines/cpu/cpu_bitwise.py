@@ -11,7 +11,6 @@ bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
 
 from __future__ import annotations
 
-import ctypes
 from ctypes import c_int32
 
 import numpy as np
@@ -99,15 +98,9 @@ class CpuBitwise:
         mask = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
         raw_scores = np.zeros(window.pairs, np.int32)
         status = library.pairalign_bitwise_scores(
-            ctypes.byref(self._first.struct),
-            None if self._second is None else ctypes.byref(self._second.struct),
-            ctypes.byref(NativeWindow.of(window)),
-            ctypes.byref(self._costs),
-            None if mask is None else mask.ctypes.data,
-            self._threads,
-            self._set.encode(),
-            ctypes.byref(self._cancelled),
-            raw_scores.ctypes.data,
+            *(self._first.struct, self._second and self._second.struct),
+            *(NativeWindow.of(window), self._costs, mask, self._threads, self._set.encode()),
+            *(self._cancelled, raw_scores),
         )
         if status == CANCELLED:
             raise InterruptedError("alignment was cancelled")

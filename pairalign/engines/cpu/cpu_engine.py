@@ -96,13 +96,7 @@ class SharedSet:
         self.codes = codes
         self.starts = np.ascontiguousarray(starts, dtype=np.int64)
         self.inputs = np.ascontiguousarray(order, dtype=np.int32)
-        self.struct = NativeSet(
-            self.codes.ctypes.data,
-            self.starts.ctypes.data,
-            self.lengths.ctypes.data,
-            self.inputs.ctypes.data,
-            len(order),
-        )
+        self.struct = NativeSet(self.codes, self.starts, self.lengths, self.inputs, len(order))
 
     def chosen(self, places: npt.NDArray[np.int32]) -> SharedSet:
         """Return some of the sequences, by their sorted positions, ascending; the same memory."""
@@ -110,13 +104,7 @@ class SharedSet:
         some.starts = np.ascontiguousarray(self.starts[places])
         some.lengths = np.ascontiguousarray(self.lengths[places])
         some.inputs = np.ascontiguousarray(self.inputs[places])
-        some.struct = NativeSet(
-            self.codes.ctypes.data,
-            some.starts.ctypes.data,
-            some.lengths.ctypes.data,
-            some.inputs.ctypes.data,
-            len(places),
-        )
+        some.struct = NativeSet(self.codes, some.starts, some.lengths, some.inputs, len(places))
         return some
 
 
@@ -200,9 +188,9 @@ class CpuEngine:
         name = instruction_set_of(instruction_set)
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
         self._handle = library.pairalign_open(
-            ctypes.byref(self._first.struct),
-            None if self._second is None else ctypes.byref(self._second.struct),
-            matrix.ctypes.data,
+            self._first.struct,
+            self._second and self._second.struct,
+            matrix,
             scoring.gap_open,
             scoring.gap_extend,
             MODES.index(scoring.mode),
@@ -265,21 +253,13 @@ class CpuEngine:
         if pair_mask is not None:
             pair_mask = np.ascontiguousarray(pair_mask, dtype=np.bool_)
             assert pair_mask.shape == (window.pairs,)
-        result = c_void_p()
-        trouble = NativeTrouble()
+        result, trouble, minimum = c_void_p(), NativeTrouble(), want.min_raw_score
         status = library.pairalign_align(
             self._handle,
-            ctypes.byref(NativeWindow.of(window)),
-            ctypes.byref(
-                NativeWant(
-                    want.detail,
-                    want.min_raw_score is not None,
-                    want.min_raw_score or 0,
-                    None if pair_mask is None else pair_mask.ctypes.data,
-                )
-            ),
+            NativeWindow.of(window),
+            NativeWant(want.detail, minimum is not None, minimum or 0, pair_mask),
             ctypes.byref(result),
-            ctypes.byref(trouble),
+            trouble,
         )
         if status != DONE:
             raise self._error(status, trouble)
@@ -291,8 +271,8 @@ class CpuEngine:
     def _reverse(self) -> None:
         sets = (self.queries,) if self._second is None else (self.queries, self.targets)
         self._reversed = tuple(SharedSet(sequences, reverse=True) for sequences in sets)
-        first, second = (*(ctypes.byref(shared.struct) for shared in self._reversed), None)[:2]
-        library.pairalign_set_reversed(self._handle, first, second)
+        structs = (*(shared.struct for shared in self._reversed), None)[:2]
+        library.pairalign_set_reversed(self._handle, *structs)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""
@@ -317,8 +297,7 @@ class CpuEngine:
         if detail == Detail.CIGAR:
             fields["cigar_offsets"] = np.empty(pairs + 1, np.int64)
             fields["cigar"] = np.empty(library.pairalign_runs(result), np.uint32)
-        native = NativeColumns(**{name: field.ctypes.data for name, field in fields.items()})
-        library.pairalign_take(result, ctypes.byref(native))
+        library.pairalign_take(result, NativeColumns(**fields))
         return Alignments(
             queries=self.queries,
             targets=self.targets,

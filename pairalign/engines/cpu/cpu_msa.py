@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import Structure, byref, c_int32, c_void_p
+from ctypes import c_int32
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.posterior_models import ProfileCosts
 
 MOST_WEIGHT = 1 << 15
@@ -39,15 +39,7 @@ class PosteriorGraph:
         self._lengths = np.ascontiguousarray(lengths, np.int32)
         self._threads = threads
         self._handle = library.pairalign_msa_open(
-            self._lengths.ctypes.data,
-            len(lengths),
-            posteriors.queries.ctypes.data,
-            posteriors.targets.ctypes.data,
-            posteriors.offsets.ctypes.data,
-            len(posteriors),
-            posteriors.rows.ctypes.data,
-            posteriors.columns.ctypes.data,
-            posteriors.values.ctypes.data,
+            self._lengths, len(lengths), *_arguments_of(posteriors)
         )
         if not self._handle:
             raise _out_of_memory()
@@ -70,16 +62,14 @@ class PosteriorGraph:
         """
         assert weights.sum() <= MOST_WEIGHT
         weights = np.ascontiguousarray(weights, np.int32)
-        if library.pairalign_msa_relax(
-            self._handle, weights.ctypes.data, round(least * ONE), self._threads
-        ):
+        if library.pairalign_msa_relax(self._handle, weights, round(least * ONE), self._threads):
             raise _out_of_memory()
 
     def accuracies(self) -> npt.NDArray[np.float64]:
         """Return the expected number of right columns of each pair's best alignment, condensed."""
         count = len(self._lengths)
         sums = np.empty(count * (count - 1) // 2, np.uint64)
-        if library.pairalign_msa_accuracies(self._handle, self._threads, sums.ctypes.data):
+        if library.pairalign_msa_accuracies(self._handle, self._threads, sums):
             raise _out_of_memory()
         return sums / ONE
 
@@ -108,12 +98,7 @@ class PosteriorGraph:
         columns = np.empty(int(self._lengths.sum()), np.int32)
         width = c_int32()
         if library.pairalign_msa_align(
-            self._handle,
-            children.ctypes.data,
-            weights.ctypes.data,
-            refinements,
-            columns.ctypes.data,
-            byref(width),
+            self._handle, children, weights, refinements, columns, width
         ):
             raise _out_of_memory()
         return columns, width.value
@@ -150,18 +135,8 @@ class Support:
     def add(self, posteriors: SparsePosteriors) -> None:
         """Count pairs."""
         if library.pairalign_msa_support(
-            self._offsets.ctypes.data,
-            self._columns.ctypes.data,
-            posteriors.queries.ctypes.data,
-            posteriors.targets.ctypes.data,
-            posteriors.offsets.ctypes.data,
-            len(posteriors),
-            posteriors.rows.ctypes.data,
-            posteriors.columns.ctypes.data,
-            posteriors.values.ctypes.data,
-            self.sums.ctypes.data,
-            self.against.ctypes.data,
-            self.compared.ctypes.data,
+            *(self._offsets, self._columns, *_arguments_of(posteriors)),
+            *(self.sums, self.against, self.compared),
         ):
             raise _out_of_memory()
 
@@ -198,14 +173,7 @@ def join_columns(
     first, second = (np.ascontiguousarray(columns, np.int32) for columns in (first, second))
     values = np.ascontiguousarray(values, np.uint16)
     places = [np.empty(width, np.int32) for width in widths]
-    width = library.pairalign_msa_join(
-        first.ctypes.data,
-        second.ctypes.data,
-        values.ctypes.data,
-        len(values),
-        *widths,
-        *(array.ctypes.data for array in places),
-    )
+    width = library.pairalign_msa_join(first, second, values, len(values), *widths, *places)
     if width < 0:
         raise _out_of_memory()
     return places[0], places[1], width
@@ -229,19 +197,16 @@ class Side(NamedTuple):
     width: int
 
 
-class NativeSide(Structure):
+class NativeSide(Struct):
     """`pairalign_msa_side`."""
 
-    _fields_ = [
-        *((name, c_void_p) for name in ("codes", "columns", "starts")),
-        *((name, c_int32) for name in ("count", "width")),
-    ]
+    _fields_ = struct_fields("pointer codes columns starts; int32 count width")
 
 
-class NativeCosts(Structure):
+class NativeCosts(Struct):
     """`pairalign_msa_costs`."""
 
-    _fields_ = [("scores", c_int32 * 1024), ("gap_open", c_int32), ("posterior", c_int32)]
+    _fields_ = struct_fields("int32*1024 scores; int32 gap_open posterior")
 
 
 def join_profiles(
@@ -278,28 +243,28 @@ def join_profiles(
         for side in (first, second)
     ]
     sides = [
-        NativeSide(*(array.ctypes.data for array in arrays), len(arrays[2]) - 1, side.width)
+        NativeSide(*arrays, len(arrays[2]) - 1, side.width)
         for arrays, side in zip(kept, (first, second), strict=True)
     ]
-    scores = (c_int32 * 1024)(*costs.scores.ravel().tolist())
+    native_costs = NativeCosts(
+        tuple(costs.scores.ravel().tolist()), costs.gap_open, costs.posterior
+    )
     columns, others, values = posteriors
     columns, others = (np.ascontiguousarray(array, np.int32) for array in (columns, others))
     values = np.ascontiguousarray(values, np.uint16)
     places = [np.empty(side.width, np.int32) for side in (first, second)]
     width = library.pairalign_msa_join_profiles(
-        byref(sides[0]),
-        byref(sides[1]),
-        byref(NativeCosts(scores, costs.gap_open, costs.posterior)),
-        columns.ctypes.data,
-        others.ctypes.data,
-        values.ctypes.data,
-        len(values),
-        pairs,
-        *(array.ctypes.data for array in places),
+        *(*sides, native_costs, columns, others, values, len(values), pairs), *places
     )
     if width < 0:
         raise _out_of_memory()
     return places[0], places[1], width
+
+
+def _arguments_of(posteriors: SparsePosteriors) -> tuple[object, ...]:
+    ends = posteriors.queries, posteriors.targets
+    entries = posteriors.rows, posteriors.columns, posteriors.values
+    return *ends, posteriors.offsets, len(posteriors), *entries
 
 
 def _out_of_memory() -> CapacityError:

@@ -12,7 +12,6 @@ H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 from __future__ import annotations
 
 import ctypes
-from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -25,7 +24,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.byte_counts import count_bytes
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.engines.cpu.representative_index import (
@@ -42,40 +41,25 @@ from pairalign.sequences.sets import SequenceSet
 Mask = npt.NDArray[np.bool_]
 
 
-class NativeColumnScores(Structure):
+class NativeColumnScores(Struct):
     """What columns score: ``pairalign_column_scores`` of ``cpu/filters/thresholds.h``."""
 
-    _fields_ = (
-        *(
-            (name, c_int32)
-            for name in (
-                *("least_match", "most_match", "worst_mismatch", "best_mismatch"),
-                *("gap_open", "gap_extend", "has_minimum", "minimum"),
-            )
-        ),
-        ("best_of_row", c_int32 * CODES),
-        ("best_of_column", c_int32 * CODES),
+    _fields_ = struct_fields(
+        "int32 least_match most_match worst_mismatch best_mismatch gap_open gap_extend "
+        f"has_minimum minimum; int32*{CODES} best_of_row best_of_column"
     )
 
 
-class NativeFilteredSet(Structure):
+class NativeFilteredSet(Struct):
     """A set for GPUs: ``pairalign_filtered_set`` of ``cpu/filters/device_tables.cpp``."""
 
-    _fields_ = (
-        ("bits", c_void_p),
-        ("words", c_int64),
-        ("grams", c_void_p),
-        ("best", c_void_p),
-        ("count", c_int64),
-    )
+    _fields_ = struct_fields("pointer bits; int64 words; pointer grams best; int64 count")
 
 
-GRAM_SET = np.dtype([("start", "<i8"), ("words", "<i4"), ("lost", "<i4")])
+GRAM_SET = struct_dtype("int64 start; int32 words lost")
 """Where the bits of a sequence are: ``GramSet`` of ``cpu/filters/grams.h``."""
 
-LENGTH_BOUND = np.dtype(
-    [("least_best", "<i8"), *((name, "<i4", 2) for name in ("grams", "score", "matches"))]
-)
+LENGTH_BOUND = struct_dtype("int64 least_best; int32*2 grams score matches")
 """What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
 
 
@@ -218,11 +202,8 @@ class PairFilter:
         scores.has_minimum = min_raw_score is not None
         scores.minimum = min_raw_score or 0
         arguments = (
-            ctypes.byref(self._first.struct),
-            None if self._second is None else ctypes.byref(self._second.struct),
-            ctypes.byref(thresholds.native(scoring.mode)),
-            ctypes.byref(scores),
-            scoring.alphabet.unambiguous,
+            *(self._first.struct, self._second and self._second.struct),
+            *(thresholds.native(scoring.mode), scores, scoring.alphabet.unambiguous),
         )
         kernel = instruction_set_of(None).encode() if subsequences else None
         if seeds:
@@ -263,12 +244,8 @@ class PairFilter:
             mask = np.empty(window.pairs, np.bool_)
         counts = np.zeros(6, np.int64)
         failed = library.pairalign_filter_window(
-            self._handle,
-            ctypes.byref(NativeWindow.of(window)),
-            pair_mask is None and self.index is None,
-            ctypes.byref(demands.native()),
-            mask.ctypes.data,
-            counts.ctypes.data,
+            *(self._handle, NativeWindow.of(window), pair_mask is None and self.index is None),
+            *(demands.native(), mask, counts),
         )
         if failed:
             raise CapacityError("out of memory while pairs are looked at")
@@ -298,7 +275,7 @@ class PairFilter:
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
         native = NativeFilteredSet()
-        library.pairalign_filtered_set_of(self._handle, side, ctypes.byref(native))
+        library.pairalign_filtered_set_of(self._handle, side, native)
         count = native.count if native.grams else 0
         return FilteredSet(
             _view(native.bits, native.words if native.bits else 0, np.dtype(np.uint64)),
@@ -323,9 +300,7 @@ class PairFilter:
         rows, columns = (classes.lengths for classes in self.length_classes)
         bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)
         library.pairalign_bound_lengths(
-            self._handle,
-            *(len(rows), rows.ctypes.data),
-            *(len(columns), columns.ctypes.data, bounds.ctypes.data),
+            self._handle, len(rows), rows, len(columns), columns, bounds
         )
         return bounds
 
@@ -369,6 +344,6 @@ def _column_scores(
         int(others.max()) if len(others) else 0,
         scoring.gap_open,
         scoring.gap_extend,
-        best_of_row=(ctypes.c_int32 * CODES)(*best[0].tolist()),
-        best_of_column=(ctypes.c_int32 * CODES)(*best[1].tolist()),
+        best_of_row=tuple(best[0].tolist()),
+        best_of_column=tuple(best[1].tolist()),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import byref, c_double, c_int32, c_int64, c_void_p
+from ctypes import byref, c_int32, c_void_p
 from dataclasses import fields
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY
 from pairalign.scoring.posterior_bounds import growth_bits
@@ -19,28 +18,15 @@ from pairalign.scoring.posterior_models import CODES, MOST_MATCH_STATES, Posteri
 from pairalign.sequences.sets import SequenceSet
 
 
-class NativeModel(ctypes.Structure):
+class NativeModel(Struct):
     """``pairalign_posterior_model`` of ``cpu/posterior/model.h``."""
 
-    _fields_ = (
-        ("hmm_emission", c_double * (MOST_MATCH_STATES * CODES * CODES)),
-        ("partition_emission", c_double * (CODES * CODES)),
-        ("start_match", c_double),
-        ("start_short", c_double),
-        ("start_long", c_double),
-        ("stay", c_double * MOST_MATCH_STATES),
-        ("leave", c_double * MOST_MATCH_STATES),
-        ("enter", c_double * MOST_MATCH_STATES),
-        ("open_short", c_double * MOST_MATCH_STATES),
-        ("open_long", c_double * MOST_MATCH_STATES),
-        ("extend_short", c_double),
-        ("extend_long", c_double),
-        ("close_short", c_double),
-        ("close_long", c_double),
-        ("gap_open", c_double),
-        ("gap_extend", c_double),
-        ("match_states", c_int32),
-        ("growth", c_int32),
+    _fields_ = struct_fields(
+        f"double*{MOST_MATCH_STATES * CODES**2} hmm_emission; "
+        f"double*{CODES**2} partition_emission; double start_match start_short start_long; "
+        f"double*{MOST_MATCH_STATES} stay leave enter open_short open_long; "
+        "double extend_short extend_long close_short close_long gap_open gap_extend; "
+        "int32 match_states growth"
     )
 
 
@@ -48,38 +34,21 @@ _UNSOUND = 6
 """What ``pairalign_posteriors`` returns where no arithmetic gives probabilities."""
 
 
-class NativePairs(ctypes.Structure):
+class NativePairs(Struct):
     """``pairalign_posterior_pairs`` of ``cpu/posterior/model.h``."""
 
-    _fields_ = (
-        ("codes", c_void_p),
-        ("starts", c_void_p),
-        ("lengths", c_void_p),
-        ("rows", c_void_p),
-        ("columns", c_void_p),
-        ("count", c_int64),
-        ("unknown", c_int32),
+    _fields_ = struct_fields(
+        "pointer codes starts lengths rows columns; int64 count; int32 unknown"
     )
 
 
-class NativeCutEntries(ctypes.Structure):
+class NativeCutEntries(Struct):
     """``pairalign_posterior_cut_entries`` of ``cpu/posterior/cuts.h``."""
 
-    _fields_ = (
-        ("places", c_void_p),
-        ("offsets", c_void_p),
-        ("rows", c_void_p),
-        ("columns", c_void_p),
-        ("values", c_void_p),
-    )
+    _fields_ = struct_fields("pointer places offsets rows columns values")
 
 
-PART = np.dtype(
-    [
-        (name, np.int32)
-        for name in ("x", "y", "x_end", "y_end", "x_core", "y_core", "x_core_end", "y_core_end")
-    ]
-)
+PART = struct_dtype("int32 x y x_end y_end x_core y_core x_core_end y_core_end")
 """``pairalign_posterior_cut`` of ``cpu/posterior/cuts.h``: a part of a pair, from where in both
 sequences to where; and which of it counts."""
 
@@ -169,11 +138,11 @@ class PosteriorEngine:
         """Return how many parts each pair of DNA may be cut into, 0: none, and all parts."""
         counts = np.empty(len(queries), np.int32)
         pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
-        handle = library.pairalign_posterior_cuts(byref(pairs), self._threads, counts.ctypes.data)
+        handle = library.pairalign_posterior_cuts(pairs, self._threads, counts)
         if not handle:
             raise CapacityError("out of memory for the parts of pairs")
         parts = np.empty(int(counts.sum()), PART)
-        library.pairalign_posterior_take_cuts(handle, parts.ctypes.data)
+        library.pairalign_posterior_take_cuts(handle, parts)
         return counts, parts
 
     def merge_parts(
@@ -207,14 +176,7 @@ class PosteriorEngine:
         counts, parts, places = counts.copy(), parts.copy(), places.copy()
         pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
         entries = _entries_of(places, posteriors)
-        left = library.pairalign_posterior_merge(
-            byref(pairs),
-            byref(entries),
-            sure,
-            counts.ctypes.data,
-            parts.ctypes.data,
-            places.ctypes.data,
-        )
+        left = library.pairalign_posterior_merge(pairs, entries, sure, counts, parts, places)
         return counts, parts[:left], places[:left]
 
     def compute_parts(
@@ -254,14 +216,8 @@ class PosteriorEngine:
         pairs = self._pairs(starts, lengths, queries, targets, unknown)
         result = c_void_p()
         status = library.pairalign_posteriors(
-            byref(pairs),
-            byref(self._model),
-            self._threshold,
-            self._arithmetic,
-            threads or self._threads,
-            self._set.encode(),
-            byref(self._cancelled),
-            byref(result),
+            *(pairs, self._model, self._threshold, self._arithmetic, threads or self._threads),
+            *(self._set.encode(), self._cancelled, byref(result)),
         )
         if status == NO_MEMORY:
             raise CapacityError("out of memory for the posteriors of pairs; allow fewer threads")
@@ -282,15 +238,7 @@ class PosteriorEngine:
         targets: npt.NDArray[np.int32],
         unknown: int,
     ) -> NativePairs:
-        return NativePairs(
-            self._codes.ctypes.data,
-            starts.ctypes.data,
-            lengths.ctypes.data,
-            queries.ctypes.data,
-            targets.ctypes.data,
-            len(queries),
-            unknown,
-        )
+        return NativePairs(self._codes, starts, lengths, queries, targets, len(queries), unknown)
 
 
 def join_parts(
@@ -307,20 +255,12 @@ def join_parts(
     entries.
     """
     entries, totals = _entries_of(places, posteriors), np.empty(len(queries), np.int64)
-    arguments = (
-        len(queries),
-        counts.ctypes.data,
-        parts.ctypes.data,
-        byref(entries),
-        totals.ctypes.data,
-    )
+    arguments = len(queries), counts, parts, entries, totals
     library.pairalign_posterior_join(*arguments, None, None, None)
     offsets = np.concatenate(([0], np.cumsum(totals)))
     rows, columns = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
     values, arithmetic = np.empty(offsets[-1], np.uint16), np.zeros(len(queries), np.uint8)
-    library.pairalign_posterior_join(
-        *arguments, rows.ctypes.data, columns.ctypes.data, values.ctypes.data
-    )
+    library.pairalign_posterior_join(*arguments, rows, columns, values)
     pair = np.repeat(np.arange(len(queries)), counts)
     np.maximum.at(arithmetic, pair, posteriors.arithmetic[places])
     return SparsePosteriors(queries, targets, offsets, rows, columns, values, arithmetic)
@@ -333,7 +273,7 @@ def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:
 
 def _entries_of(places: npt.NDArray[np.int64], posteriors: SparsePosteriors) -> NativeCutEntries:
     arrays = (places, posteriors.offsets, posteriors.rows, posteriors.columns, posteriors.values)
-    return NativeCutEntries(*(array.ctypes.data for array in arrays))
+    return NativeCutEntries(*arrays)
 
 
 def _native_model(model: PosteriorModel) -> NativeModel:
@@ -354,15 +294,9 @@ def _take(
     result: c_void_p, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
 ) -> SparsePosteriors:
     offsets = np.empty(len(queries) + 1, np.int64)
-    library.pairalign_posterior_offsets(result, offsets.ctypes.data)
+    library.pairalign_posterior_offsets(result, offsets)
     entries = int(offsets[-1])
     rows, columns = np.empty(entries, np.int32), np.empty(entries, np.int32)
     values, arithmetic = np.empty(entries, np.uint16), np.empty(len(queries), np.uint8)
-    library.pairalign_posterior_take(
-        result,
-        rows.ctypes.data,
-        columns.ctypes.data,
-        values.ctypes.data,
-        arithmetic.ctypes.data,
-    )
+    library.pairalign_posterior_take(result, rows, columns, values, arithmetic)
     return SparsePosteriors(queries, targets, offsets, rows, columns, values, arithmetic)

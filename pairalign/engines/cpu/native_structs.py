@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from ctypes import Structure, c_int32, c_int64, c_void_p
-
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS
+from pairalign.base.native import Struct, struct_fields
 from pairalign.pairs.windows import Window
 
 MODES = ("global", "semiglobal", "local", "end-gaps")
@@ -20,25 +19,16 @@ INT32_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
 """In the order of `NativeColumns`."""
 
 
-class NativeSet(Structure):
+class NativeSet(Struct):
     """A set of sequences by sorted position: ``pairalign_set``."""
 
-    _fields_ = (
-        ("codes", c_void_p),
-        ("starts", c_void_p),
-        ("lengths", c_void_p),
-        ("inputs", c_void_p),
-        ("count", c_int32),
-    )
+    _fields_ = struct_fields("pointer codes starts lengths inputs; int32 count")
 
 
-class NativeWindow(Structure):
+class NativeWindow(Struct):
     """A Window: ``pairalign_window``."""
 
-    _fields_ = tuple(
-        (name, c_int32)
-        for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular", "strand")
-    )
+    _fields_ = struct_fields("int32 row_start row_stop column_start column_stop triangular strand")
 
     @classmethod
     def of(cls, window: Window) -> NativeWindow:
@@ -46,35 +36,25 @@ class NativeWindow(Structure):
         return cls(*window.bounds, window.strand)
 
 
-class NativeWant(Structure):
+class NativeWant(Struct):
     """A Want, and the pairs of the window that are wanted: ``pairalign_want``."""
 
-    _fields_ = (
-        ("detail", c_int32),
-        ("has_minimum", c_int32),
-        ("minimum", c_int32),
-        ("pair_mask", c_void_p),
-    )
+    _fields_ = struct_fields("int32 detail has_minimum minimum; pointer pair_mask")
 
 
-class NativeColumns(Structure):
+class NativeColumns(Struct):
     """Where results are copied to: ``pairalign_columns``."""
 
-    _fields_ = tuple((name, c_void_p) for name in (*INT32_FIELDS, "cigar_offsets", "cigar"))
+    _fields_ = struct_fields(f"pointer {' '.join(INT32_FIELDS)} cigar_offsets cigar")
 
 
-class NativeTrouble(Structure):
+class NativeTrouble(Struct):
     """What could not be done, for the error message: ``pairalign_trouble``."""
 
-    _fields_ = (
-        ("row", c_int32),
-        ("column", c_int32),
-        ("needed_bytes", c_int64),
-        ("available_bytes", c_int64),
-    )
+    _fields_ = struct_fields("int32 row column; int64 needed_bytes available_bytes")
 
 
-class NativeLinear(Structure):
+class NativeLinear(Struct):
     """Linear-gap scores, all but `match` as costs: ``pairalign_linear`` of ``cpu/bitwise``."""
 
-    _fields_ = tuple((name, c_int32) for name in ("match", "mismatch", "gap", "factor", "low_bits"))
+    _fields_ = struct_fields("int32 match mismatch gap factor low_bits")

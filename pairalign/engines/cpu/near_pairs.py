@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
-from ctypes import Structure, c_int32, c_void_p
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,7 +26,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import CapacityError, ScoringError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, CpuEngine, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeSet
@@ -48,28 +47,18 @@ _OWN_AT_ONCE = 512
 """Sequences that are aligned with themselves at a time: a mask has the square of it."""
 
 
-class NativeCosts(Structure):
+class NativeCosts(Struct):
     """What residues and gaps cost: ``pairalign_costs``."""
 
-    _fields_ = (
-        ("opposite", c_void_p),
-        ("gaps", c_void_p),
-        ("open", c_int32),
-        ("codes", c_int32),
-    )
+    _fields_ = struct_fields("pointer opposite gaps; int32 open codes")
 
 
-class NativeNear(Structure):
+class NativeNear(Struct):
     """Which pairs are near: ``pairalign_near``."""
 
-    _fields_ = (
-        ("limit", c_int32),
-        ("triangular", c_int32),
-        ("row_weights", c_void_p),
-        ("column_weights", c_void_p),
-        ("row_spares", c_void_p),
-        ("column_spares", c_void_p),
-        ("lengths", c_void_p),
+    _fields_ = struct_fields(
+        "int32 limit triangular; pointer row_weights column_weights row_spares column_spares "
+        "lengths"
     )
 
 
@@ -291,13 +280,7 @@ class NearSide:
         self.lengths = np.ascontiguousarray(sequences.lengths[self.order], np.int32)
         self.weights = weights[self.order].astype(np.int32)
         self.spares = spares[self.order].astype(np.int32)
-        self.struct = NativeSet(
-            self.codes.ctypes.data,
-            self.starts.ctypes.data,
-            self.lengths.ctypes.data,
-            self.order.ctypes.data,
-            len(self.order),
-        )
+        self.struct = NativeSet(self.codes, self.starts, self.lengths, self.order, len(self.order))
 
 
 class NearProblem:
@@ -377,16 +360,10 @@ def find_on_cores(threads: int = 1, instruction_set: str | None = None) -> Finde
 
     def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
         rows, columns = problem.rows, problem.columns
-        costs = NativeCosts(
-            problem.opposite.ctypes.data, problem.gaps.ctypes.data, problem.open, CODES
-        )
+        costs = NativeCosts(problem.opposite, problem.gaps, problem.open, CODES)
         near = NativeNear(
-            problem.limit,
-            problem.one_set,
-            rows.weights.ctypes.data,
-            columns.weights.ctypes.data,
-            rows.spares.ctypes.data,
-            columns.spares.ctypes.data,
+            *(problem.limit, problem.one_set, rows.weights, columns.weights),
+            *(rows.spares, columns.spares),
             ctypes.addressof(problem.lengths),
         )
         count = len(rows.order)
@@ -394,7 +371,7 @@ def find_on_cores(threads: int = 1, instruction_set: str | None = None) -> Finde
         for start in range(0, count, at_once):
             stop = min(start + at_once, count)
             handle = library.pairalign_find_near(
-                *(ctypes.byref(struct) for struct in (rows.struct, columns.struct, costs, near)),
+                *(rows.struct, columns.struct, costs, near),
                 *(start, stop, threads, instruction_set_of(instruction_set).encode()),
             )
             yield take_pairs(handle, (rows.order, columns.order), one_set=problem.one_set)
@@ -433,7 +410,7 @@ def take_pairs(
     if not handle:
         raise CapacityError("out of memory for the pairs within the limit")
     arrays = [np.empty(library.pairalign_count_near(handle), np.int32) for _ in range(3)]
-    library.pairalign_take_near(handle, *(array.ctypes.data for array in arrays))
+    library.pairalign_take_near(handle, *arrays)
     return by_input_index((arrays[0], arrays[1], arrays[2]), orders, one_set=one_set)
 
 

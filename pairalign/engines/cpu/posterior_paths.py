@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import c_int32, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.calibration import least_posteriors
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.native_structs import NO_MEMORY
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -22,33 +20,24 @@ _FIELDS = 5
 """Raw score, matches, mismatches, gap openings, gap residues."""
 
 
-class PosteriorTable(ctypes.Structure):
+class PosteriorTable(Struct):
     """``pairalign_posterior_table`` of ``cpu/posterior/paths.cpp``."""
 
-    _fields_ = (
-        *((name, c_void_p) for name in ("offsets", "rows", "columns", "values")),
-        ("count", c_int64),
-    )
+    _fields_ = struct_fields("pointer offsets rows columns values; int64 count")
 
 
-class PathScoring(ctypes.Structure):
+class PathScoring(Struct):
     """``pairalign_path_scoring`` of ``cpu/posterior/paths.cpp``."""
 
-    _fields_ = (
-        ("matrix", c_void_p),
-        *((name, c_int32) for name in ("gap_open", "gap_extend", "unambiguous", "threads")),
-    )
+    _fields_ = struct_fields("pointer matrix; int32 gap_open gap_extend unambiguous threads")
 
 
-class PathPairs(ctypes.Structure):
+class PathPairs(Struct):
     """``pairalign_path_pairs`` of ``cpu/posterior/paths.cpp``."""
 
-    _fields_ = tuple(
-        (name, c_void_p)
-        for name in (
-            *("query_codes", "target_codes", "query_starts", "target_starts"),
-            *("query_lengths", "target_lengths", "run_starts", "runs", "run_counts", "fields"),
-        )
+    _fields_ = struct_fields(
+        "pointer query_codes target_codes query_starts target_starts query_lengths target_lengths "
+        "run_starts runs run_counts fields"
     )
 
 
@@ -98,9 +87,7 @@ def align_by_posteriors(
     matrix = np.ascontiguousarray(scoring.matrix, np.int32)
     costs = scoring.gap_open, scoring.gap_extend, scoring.alphabet.unambiguous, threads
     status = library.pairalign_posterior_paths(
-        ctypes.byref(_table(posteriors)),
-        ctypes.byref(PathPairs(*(array.ctypes.data for array in arrays))),
-        ctypes.byref(PathScoring(matrix.ctypes.data, *costs)),
+        _table(posteriors), PathPairs(*arrays), PathScoring(matrix, *costs)
     )
     if status == NO_MEMORY:
         raise CapacityError("out of memory for alignments by posteriors; allow fewer threads")
@@ -154,14 +141,8 @@ def mark_columns(
     starts = alignments.field("query_start"), alignments.field("target_start")
     least = least_posteriors(alignments.queries.alphabet)
     library.pairalign_posterior_marks(
-        ctypes.byref(_table(posteriors)),
-        runs.ctypes.data,
-        alignments.cigar_offsets.ctypes.data,
-        *(array.ctypes.data for array in starts),
-        offsets.ctypes.data,
-        least.ctypes.data,
-        threads,
-        marks.ctypes.data,
+        *(_table(posteriors), runs, alignments.cigar_offsets, *starts),
+        *(offsets, least, threads, marks),
     )
     return marks, offsets
 
@@ -170,7 +151,7 @@ def _table(posteriors: SparsePosteriors) -> PosteriorTable:
     names = ("offsets", "rows", "columns", "values")
     arrays = [getattr(posteriors, name) for name in names]
     assert all(array.flags.c_contiguous for array in arrays)
-    return PosteriorTable(*(array.ctypes.data for array in arrays), len(posteriors))
+    return PosteriorTable(*arrays, len(posteriors))
 
 
 def _filled(room: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

@@ -12,9 +12,7 @@ G. M. Landau, U. Vishkin: Fast parallel and serial approximate string matching. 
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
-from ctypes import Structure, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,13 +20,13 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 
 
-class NativeBestRows(Structure):
+class NativeBestRows(Struct):
     """What columns have so far: ``pairalign_best_rows``."""
 
-    _fields_ = (("parts", c_void_p), ("wholes", c_void_p), ("rows", c_void_p))
+    _fields_ = struct_fields("pointer parts wholes rows")
 
 
 LEAST_DROPPED = 50
@@ -119,7 +117,7 @@ class Representatives:
 
     def _change(self, change: Callable[..., int], rows: Int32s) -> None:
         rows = np.ascontiguousarray(rows, np.int32)
-        if change(self._handle, len(rows), rows.ctypes.data):
+        if change(self._handle, len(rows), rows):
             raise CapacityError(_NO_MEMORY)
 
     def find(
@@ -142,28 +140,16 @@ class Representatives:
         CapacityError
             Out of memory.
         """
-        native = NativeBestRows(best[0].ctypes.data, best[1].ctypes.data, rows.ctypes.data)
+        native = NativeBestRows(*best, rows)
         count = library.pairalign_find_candidates(
-            self._handle, first, stop, least_row, ctypes.byref(native), self._found.ctypes.data
+            self._handle, first, stop, least_row, native, self._found
         )
         if count < 0:
             raise CapacityError(_NO_MEMORY)
-        candidates = Candidates(
-            np.empty(count, np.int32),
-            np.empty(count, np.int32),
-            np.empty(count, np.int64),
-            np.empty(count, np.int64),
-            np.empty(count, np.bool_),
-        )
-        columns = (
-            candidates.rows,
-            candidates.columns,
-            candidates.parts,
-            candidates.wholes,
-            candidates.are_known,
-        )
-        library.pairalign_take_candidates(self._handle, *(column.ctypes.data for column in columns))
-        return candidates
+        dtypes = np.int32, np.int32, np.int64, np.int64, np.bool_
+        columns = [np.empty(count, dtype) for dtype in dtypes]
+        library.pairalign_take_candidates(self._handle, *columns)
+        return Candidates(*columns)
 
     def close(self) -> None:
         """Free what is held, before the filter is closed."""

@@ -10,7 +10,6 @@ Discrete Algorithms 1(1), 2000.
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
 from fractions import Fraction
 
@@ -75,11 +74,7 @@ class SeedIndex:
         mask = np.empty(window.pairs, np.bool_)
         looked_at = np.zeros(1, np.int64)
         failed = library.pairalign_find_seeded(
-            self._handle,
-            ctypes.byref(NativeWindow.of(window)),
-            None if rows_left is None else rows_left.ctypes.data,
-            mask.ctypes.data,
-            looked_at.ctypes.data,
+            self._handle, NativeWindow.of(window), rows_left, mask, looked_at
         )
         if failed:
             raise CapacityError("out of memory while seeds are looked up")
@@ -87,7 +82,7 @@ class SeedIndex:
 
     def reach(self, window: Window) -> Window:
         """Return a window without its last columns that are too short to pass with any row."""
-        native = ctypes.byref(NativeWindow.of(window))
+        native = NativeWindow.of(window)
         stop = int(library.pairalign_seeded_columns(self._handle, native))
         return window if stop == window.column_stop else replace(window, column_stop=stop)
 
@@ -102,7 +97,7 @@ class SeedIndex:
         columns = window.column_stop - window.column_start
         counts = np.zeros(-(-columns // width), np.int64)
         failed = library.pairalign_count_seeded(
-            self._handle, ctypes.byref(NativeWindow.of(window)), step, width, counts.ctypes.data
+            self._handle, NativeWindow.of(window), step, width, counts
         )
         if failed:
             raise CapacityError("out of memory while seeds are looked up")

@@ -6,27 +6,24 @@ seeds reaches it, as far as 8 bits can tell.
 
 from __future__ import annotations
 
-import ctypes
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import c_int32, c_void_p
 
 import numpy as np
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import CapacityError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 
-class NativeSeedReads(ctypes.Structure):
+class NativeSeedReads(Struct):
     """pairalign_seed_reads of cpu/suboptimal/seed_pairs.h."""
 
-    _fields_ = (
-        *((name, c_void_p) for name in ("codes", "offsets", "matrix", "cancelled")),
-        *((name, c_int32) for name in ("reads", "gap_open", "gap_extend", "unambiguous")),
-        *((name, c_int32) for name in ("word", "least_seeds", "least_score")),
+    _fields_ = struct_fields(
+        "pointer codes offsets matrix cancelled; int32 reads gap_open gap_extend unambiguous word "
+        "least_seeds least_score"
     )
 
 
@@ -70,18 +67,18 @@ def pairs_with_seeds(
     matrix = np.ascontiguousarray(scoring.matrix, np.int32)
     cancelled = np.zeros(1, np.int32)
     described = NativeSeedReads(
-        *(array.ctypes.data for array in (codes, offsets, matrix, cancelled)),
+        *(codes, offsets, matrix, cancelled),
         *(len(reads), scoring.gap_open, scoring.gap_extend, reads.alphabet.unambiguous),
         *(word, least_seeds, least_score),
     )
     isa = instruction_set_of(instruction_set).encode()
-    seeds = library.pairalign_open_read_seeds(ctypes.byref(described))
+    seeds = library.pairalign_open_read_seeds(described)
     if not seeds:
         raise CapacityError("out of memory for the seeds of the reads")
 
     def partners(read: int) -> Int32s:
         buffer = np.empty(2 * len(reads), np.int32)
-        count = library.pairalign_seed_pairs(seeds, read, isa, buffer.ctypes.data)
+        count = library.pairalign_seed_pairs(seeds, read, isa, buffer)
         if count < 0 and not cancelled[0]:
             raise CapacityError(f"out of memory for the seeds of read {reads.names[read]!r}")
         others = buffer[: max(0, count)]

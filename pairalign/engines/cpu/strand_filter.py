@@ -17,7 +17,6 @@ strand is taken, also of equals.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 
 import numpy as np
@@ -99,16 +98,13 @@ class StrandFilter:
         if not self._handle:
             raise CapacityError("out of memory for the words of the reads")
         count = library.pairalign_need_other_strand(
-            self._handle,
-            ctypes.byref(NativeWindow.of(window)),
-            ctypes.byref(described),
-            *(both, window.pairs, most, mask.ctypes.data),
+            *(self._handle, NativeWindow.of(window), described, both, window.pairs, most, mask)
         )
         del kept
         return None if count < 0 else mask
 
     def _open(self) -> None:
-        sets = (ctypes.byref(shared_set.struct) for shared_set in self._sets)
+        sets = (shared_set.struct for shared_set in self._sets)
         self._handle = library.pairalign_open_strand_filter(*sets, *self._numbers)
 
     def close(self) -> None:

@@ -12,10 +12,8 @@ be the best, by what suboptimal ones may score: `SuboptimalAligner.best_of` and
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import POINTER, c_int32, c_void_p
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +22,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.pairs.windows import Window
 from pairalign.reads.candidates import Seeds
@@ -36,27 +34,22 @@ from pairalign.sequences.sets import SequenceSet
 Runs = npt.NDArray[np.uint32]
 
 
-class NativePair(ctypes.Structure):
+class NativePair(Struct):
     """pairalign_suboptimal_pair of cpu/suboptimal/suboptimal.h."""
 
-    _fields_ = (
-        *((name, c_void_p) for name in ("rows", "columns", "matrix", "used_starts")),
-        *((name, c_void_p) for name in ("used_offsets", "used_runs", "cancelled")),
-        *((name, c_int32) for name in ("row_count", "column_count", "gap_open", "gap_extend")),
-        *((name, c_int32) for name in ("is_local", "unambiguous", "least", "query_is_row", "used")),
-        *((name, c_int32) for name in ("least_run", "word", "least_seeds", "least_near")),
+    _fields_ = struct_fields(
+        "pointer rows columns matrix used_starts used_offsets used_runs cancelled; int32 row_count "
+        "column_count gap_open gap_extend is_local unambiguous least query_is_row used least_run "
+        "word least_seeds least_near"
     )
 
 
-class NativeFound(ctypes.Structure):
+class NativeFound(Struct):
     """pairalign_suboptimal_found."""
 
-    _fields_ = tuple(
-        (name, c_int32)
-        for name in (
-            *("score", "row_start", "row_end", "column_start", "column_end"),
-            *("matches", "mismatches", "gap_openings", "gap_residues", "run_count"),
-        )
+    _fields_ = struct_fields(
+        "int32 score row_start row_end column_start column_end matches mismatches gap_openings "
+        "gap_residues run_count"
     )
 
 
@@ -214,9 +207,7 @@ class SuboptimalAligner:
         rest = np.zeros(len(tried), np.int32)
 
         def best(number: int) -> tuple[int, NativeFound, Runs]:
-            left = rest.ctypes.data + 4 * number
-            pointer = ctypes.cast(left, POINTER(c_int32))
-            return self._called(pairs, number, _band, pointer, lowered)
+            return self._called(pairs, number, _band, rest[number:], lowered)
 
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(best, range(len(tried))))
@@ -352,7 +343,7 @@ class SuboptimalAligner:
     def _screen(self, pairs: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
         """Return which pairs may have an alignment with the run that it must have."""
         may = np.zeros(len(pairs), np.bool_)
-        _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
+        _check(_screen(pairs, len(pairs), self._threads, may))
         return np.flatnonzero(may)
 
     def _next(self, pairs: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.void], Runs]:
@@ -363,8 +354,7 @@ class SuboptimalAligner:
         rooms = pairs["row_count"].astype(np.int64) + pairs["column_count"]
         starts = np.cumsum(rooms) - rooms
         runs = np.empty(int(rooms.sum()), np.uint32)
-        out = (array.ctypes.data for array in (found, runs, starts))
-        _check(_align(pairs.ctypes.data, len(pairs), self._isa, self._threads, *out))
+        _check(_align(pairs, len(pairs), self._isa, self._threads, found, runs, starts))
         counts = found["run_count"].astype(np.int64)
         places = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
         return found, runs[places]
@@ -378,8 +368,7 @@ class SuboptimalAligner:
         pair = pairs[number]
         outcome = NativeFound()
         out = np.empty(int(pair["row_count"]) + int(pair["column_count"]), np.uint32)
-        address = pairs.ctypes.data + number * pairs.itemsize
-        status = function(address, self._isa, ctypes.byref(outcome), out.ctypes.data, *more)
+        status = function(pairs[number:], self._isa, outcome, out, *more)
         _check(status)
         return int(status), outcome, out[: outcome.run_count].copy()
 

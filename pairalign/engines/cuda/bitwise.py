@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.native import struct_dtype
 from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
 from pairalign.engines.cuda.buffers import Slot
@@ -47,34 +48,12 @@ _AHEAD_LENGTHS = (100, 150, 250, 300)
 _BITS = (6, 8, 9, 10, 12, 14, 16, 20, 24, 30)
 """What the bits of a score are rounded up to, so that few kernels are compiled."""
 
-_SEQUENCES = np.dtype(
-    [(name, "<u8") for name in ("codes", "starts", "lengths", "inputs")], align=True
-)
-ARGUMENTS = np.dtype(
-    [
-        ("rows", _SEQUENCES),
-        ("columns", _SEQUENCES),
-        *((name, "<u8") for name in ("planes", "border", "bases", "results")),
-        *((name, "<i8") for name in ("pairs", "stride")),
-        *(
-            (name, "<i4")
-            for name in (
-                "first_row",
-                "row_stop",
-                "first_column",
-                "column_stop",
-                "pitch",
-                "chunk",
-                "border_rows",
-                "factor",
-                "triangular",
-                "one_set",
-                "rows_are_queries",
-                "first_chunk",
-            )
-        ),
-    ],
-    align=True,
+_SEQUENCES = struct_dtype("uint64 codes starts lengths inputs")
+ARGUMENTS = struct_dtype(
+    "Sequences rows columns; uint64 planes border bases results; int64 pairs stride; "
+    "int32 first_row row_stop first_column column_stop pitch chunk border_rows factor triangular "
+    "one_set rows_are_queries first_chunk",
+    Sequences=_SEQUENCES,
 )
 """RowsArguments in cuda/bitwise/score.cu."""
 

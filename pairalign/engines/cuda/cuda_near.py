@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import DeviceError
+from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
@@ -32,18 +33,14 @@ _PAIRS_AT_ONCE = 1 << 33
 _MOST_FOUND = 1 << 24
 """Pairs that there is room for; of more, half the rows are compared at a time."""
 
-FOUND = np.dtype([(name, "<i4") for name in ("row", "column", "value")])
+FOUND = struct_dtype("int32 row column value")
 """NearFound in cuda/near/near.cuh."""
-SIDE = np.dtype([(name, "<u8") for name in ("codes", "starts", "lengths", "weights", "spares")])
+SIDE = struct_dtype("uint64 codes starts lengths weights spares")
 """NearSide in cuda/near/near.cuh."""
-ARGUMENTS = np.dtype(
-    [
-        *((name, SIDE) for name in ("rows", "columns")),
-        *((name, "<u8") for name in ("opposite", "gaps", "found", "count")),
-        ("capacity", "<i8"),
-        *((name, "<i4") for name in ("row_start", "row_stop", "column_count", "triangular")),
-        *((name, "<i4") for name in ("open", "least_gap", "limit", "unused")),
-    ]
+ARGUMENTS = struct_dtype(
+    "Side rows columns; uint64 opposite gaps found count; int64 capacity; "
+    "int32 row_start row_stop column_count triangular open least_gap limit unused",
+    Side=SIDE,
 )
 """NearArguments in cuda/near/near.cuh."""
 

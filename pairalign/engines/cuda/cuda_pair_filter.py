@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import DeviceError
+from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.cpu_pair_filter import LENGTH_BOUND, FilteredSet, PairFilter, PairsLeft
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
@@ -41,24 +42,14 @@ SEGMENT, WARPS, WORDS, LONGEST_TEXT = 2048, 4, 16, 4096
 """Columns of a warp, warps of a block, words of a pattern in registers, and the longest text: as in
 the kernel's source."""
 
-ARGUMENTS = np.dtype(
-    [
-        *((name, "<u8", 2) for name in ("bits", "grams", "best", "order", "classes")),
-        *((name, "<u8", 2) for name in ("codes", "starts", "lengths")),
-        *((name, "<u8") for name in ("bounds", "row_offsets", "mask", "counts")),
-        *((name, "<i4") for name in ("row_start", "row_stop", "column_start", "column_stop")),
-        *((name, "<i4") for name in ("column_classes", "triangular", "one_set", "looks")),
-        *((name, "<i4") for name in ("unambiguous", "table_words", "has_chosen", "unused")),
-    ]
+ARGUMENTS = struct_dtype(
+    "uint64*2 bits grams best order classes codes starts lengths; uint64 bounds row_offsets mask "
+    "counts; int32 row_start row_stop column_start column_stop column_classes triangular one_set "
+    "looks unambiguous table_words has_chosen unused"
 )
 """FilterArguments in cuda/pair_filter/pair_filter.cuh."""
 
-COUNTS = np.dtype(
-    [
-        *((name, "<u8") for name in ("possible", "sharing", "left")),
-        *((name, "<i4") for name in ("score", "unused")),
-    ]
-)
+COUNTS = struct_dtype("uint64 possible sharing left; int32 score unused")
 """FilterCounts in cuda/pair_filter/pair_filter.cuh."""
 
 _MEMORY_SHARE = 16

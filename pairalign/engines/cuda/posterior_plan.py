@@ -10,40 +10,33 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS
+from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.scoring.posterior_models import CODES, OF_STATES, PosteriorModel
 
 LANES = 32
-TASK = np.dtype([(name, "<i4") for name in ("row", "first", "count", "longest", "block", "unused")])
+TASK = struct_dtype("int32 row first count longest block unused")
 """PosteriorTask in cuda/posterior/posterior.cuh."""
 
-FOUND = np.dtype([("column", "<i4"), ("row_and_value", "<u4")])
+FOUND = struct_dtype("int32 column; uint32 row_and_value")
 """PosteriorFound in cuda/posterior/posterior.cuh."""
 
-COUNTERS = np.dtype([("tasks", "<u8"), ("entries", "<u8")])
+COUNTERS = struct_dtype("uint64 tasks entries")
 
-_PLACES = ("exponents", "backward", "saved", "between", "sides", "in_strip")
-_POINTERS = ("codes", "starts", "lengths", "numbers", "tasks", "columns", "first_strips")
-_RESULTS = ("counters", "found", "strip_starts", "strip_counts", "counts", "too_wide", "memory")
+_PLACES = "exponents backward saved between sides in_strip"
+_IN_ARENA = (
+    "tasks columns first_strips counters found strip_starts strip_counts counts too_wide memory"
+)
 
-ARGUMENTS = np.dtype(
-    [
-        *((name, "<u8") for name in (*_POINTERS, *_RESULTS)),
-        ("warp_bytes", "<i8"),
-        *((name, "<i8") for name in _PLACES),
-        ("found_size", "<i8"),
-        ("task_count", "<i4"),
-        ("strip_entries", "<i4"),
-    ]
+ARGUMENTS = struct_dtype(
+    f"uint64 codes starts lengths numbers {_IN_ARENA}; int64 warp_bytes {_PLACES} found_size; "
+    "int32 task_count strip_entries"
 )
 """PosteriorArguments in cuda/posterior/posterior.cuh."""
 
-EXPAND = np.dtype(
-    [
-        *((name, "<u8") for name in ("found", "first_strips", "strip_starts", "strip_counts")),
-        *((name, "<u8") for name in ("strips", "offsets", "rows", "columns", "values")),
-        ("pairs", "<i8"),
-    ]
+EXPAND = struct_dtype(
+    "uint64 found first_strips strip_starts strip_counts strips offsets rows columns values; int64 "
+    "pairs"
 )
 """ExpandArguments in cuda/posterior/posterior.cuh."""
 
@@ -185,9 +178,9 @@ class Plan:
     def arguments(self, at: Mapping[str, int], found_size: int) -> npt.NDArray[Any]:
         """Return the kernel's arguments but for the set's; `at`: addresses of arrays."""
         arguments = np.zeros((), ARGUMENTS)
-        for name in ("tasks", "columns", "first_strips", *_RESULTS):
+        for name in _IN_ARENA.split():
             arguments[name] = at[name]
-        for name in _PLACES:
+        for name in _PLACES.split():
             arguments[name] = self.offsets[name]
         arguments["warp_bytes"] = self.warp_bytes
         arguments["found_size"] = found_size

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.base.native import struct_dtype
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window, count_pairs, first_columns
 from pairalign.scoring.scoring import Scoring
@@ -24,51 +25,20 @@ TIER = 8  # rows of the DP matrix whose flags share a word
 RESULT_FIELDS = 14  # Result in cuda/pair_per_thread/tiles.cuh
 ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
 
-TILE = np.dtype(
-    [
-        ("row", "<i4"),
-        ("column", "<i4"),
-        ("lanes", "<u4"),
-        ("swapped", "<i4"),
-        ("columns", "<i4"),
-        ("unused", "<i4"),
-        ("border", "<i8"),
-        ("trace", "<i8"),
-    ]
+TILE = struct_dtype(
+    "int32 row column; uint32 lanes; int32 swapped columns unused; int64 border trace"
 )
 """Tile in cuda/pair_per_thread/tiles.cuh."""
 
-BATCH_NUMBERS = [
-    ("tile_count", "<i4"),
-    ("first_row", "<i4"),
-    ("pairs", "<i4"),
-    ("minimum", "<i4"),
-    ("gap_open", "<i4"),
-    ("gap_extend", "<i4"),
-    ("unambiguous", "<i4"),
-    ("one_set", "<i4"),
-    ("scored", "<i4"),
-]
+BATCH_NUMBERS = (
+    "int32 tile_count first_row pairs minimum gap_open gap_extend unambiguous one_set scored"
+)
 """What kernels are told of a batch (cuda/pair_per_thread/tiles.cuh, opencl/tiles.clh): `Batch`."""
 
-ARGUMENTS = np.dtype(
-    [
-        ("tiles", "<u8"),
-        ("codes", "<u8", 2),
-        ("starts", "<u8", 2),
-        ("lengths", "<u8", 2),
-        ("order", "<u8", 2),
-        ("pair_base", "<u8"),
-        ("matrix", "<u8"),
-        ("border", "<u8"),
-        ("trace", "<u8"),
-        ("results", "<u8"),
-        ("run_offsets", "<u8"),
-        ("runs", "<u8"),
-        *BATCH_NUMBERS,
-        ("unused", "<i4"),
-        ("ends", "<i4", 8),
-    ]
+ARGUMENTS = struct_dtype(
+    "uint64 tiles; uint64*2 codes starts lengths order; "
+    "uint64 pair_base matrix border trace results run_offsets runs; "
+    f"{BATCH_NUMBERS} unused; int32*8 ends"
 )
 """Arguments in cuda/pair_per_thread/tiles.cuh."""
 

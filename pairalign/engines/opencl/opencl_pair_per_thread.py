@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
+from pairalign.base.native import struct_dtype
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Costs, Planner, Rectangle, TileBatch
@@ -37,14 +38,7 @@ GROUP_TILES = 2
 BLOCK = 16
 
 _RUNS_COLUMN = 11  # of the results, see opencl/tiles.clh
-BATCH = np.dtype(
-    [
-        ("shift", "<i8"),
-        *BATCH_NUMBERS,
-        ("mode", "<i4"),
-        ("ends", "<i4", 8),
-    ]
-)
+BATCH = struct_dtype(f"int64 shift; {BATCH_NUMBERS} mode; int32*8 ends")
 """Batch in opencl/tiles.clh."""
 
 assert BATCH.itemsize == 80

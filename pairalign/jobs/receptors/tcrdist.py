@@ -16,9 +16,7 @@ with tcrdist3. eLife 10:e68605, 2021.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator
-from ctypes import Structure, c_int32, c_void_p
 from functools import cache
 
 import numpy as np
@@ -26,7 +24,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import CapacityError, DistanceError
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.engines.cpu.native_structs import DONE, NativeWindow
 from pairalign.engines.cpu.near_pairs import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
@@ -41,17 +39,12 @@ _CDR3_WEIGHT, _CDR3_FIRST, _CDR3_LAST = 3, 3, 2
 _MOST_DISTANCE = 2**30
 
 
-class NativeRegion(Structure):
+class NativeRegion(Struct):
     """A region of all receptors: ``pairalign_region``."""
 
-    _fields_ = (
-        *(
-            (name, c_void_p)
-            for name in ("row_codes", "column_codes", "row_starts", "column_starts")
-        ),
-        *((name, c_int32) for name in ("weight", "gap", "left_out_first", "left_out_last")),
-        ("has_fixed_gap", c_int32),
-        ("padding", c_int32),
+    _fields_ = struct_fields(
+        "pointer row_codes column_codes row_starts column_starts; int32 weight gap left_out_first "
+        "left_out_last has_fixed_gap padding"
     )
 
 
@@ -117,7 +110,7 @@ class TcrDistances:
         """
         distances = np.empty(window.pairs, np.int32)
         status = library.pairalign_tcrdist(
-            *self._asked(window), self._threads, self._set, distances.ctypes.data
+            *self._asked(window), self._threads, self._set, distances
         )
         if status != DONE:
             raise CapacityError("out of memory for TCRdist")
@@ -159,8 +152,8 @@ class TcrDistances:
             progress(window.pairs)
 
     def _asked(self, window: Window) -> tuple[object, ...]:
-        regions = ctypes.byref(self._regions), len(self._regions)
-        return *regions, self._costs.ctypes.data, ctypes.byref(NativeWindow.of(window))
+        regions = self._regions, len(self._regions)
+        return *regions, self._costs, NativeWindow.of(window)
 
 
 def _sorted_regions(sequences: SequenceSet) -> list[Region]:
@@ -187,8 +180,7 @@ def _described(regions: list[Region]) -> str:
 
 
 def _native(rows: Region, columns: Region) -> NativeRegion:
-    arrays = rows.codes, columns.codes, rows.offsets, columns.offsets
-    pointers = (array.ctypes.data for array in arrays)
+    pointers = rows.codes, columns.codes, rows.offsets, columns.offsets
     if rows.name == CDR3:
         ends = _CDR3_FIRST, _CDR3_LAST
         return NativeRegion(*pointers, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)

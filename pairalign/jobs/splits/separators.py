@@ -8,16 +8,14 @@ Regions grow in native code (``cpu/clusters/separators.cpp``).
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import random
 from collections.abc import Sequence
-from ctypes import c_int32, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.jobs.splits.network import Network
 
 _LOOKS = 200_000
@@ -29,13 +27,11 @@ _cheapest_border = library.pairalign_cheapest_border
 Counts = list[int]
 
 
-class NativePricedNetwork(ctypes.Structure):
+class NativePricedNetwork(Struct):
     """pairalign_priced_network."""
 
-    _fields_ = (
-        *((name, c_int32) for name in ("count", "categories")),
-        *((name, c_void_p) for name in ("starts", "neighbours", "prices")),
-        *((name, c_void_p) for name in ("counts_starts", "counted_in", "most")),
+    _fields_ = struct_fields(
+        "int32 count categories; pointer starts neighbours prices counts_starts counted_in most"
     )
 
 
@@ -125,14 +121,10 @@ def _find_border(
     border = np.empty_like(members)
     native = NativePricedNetwork(
         *(len(network), len(most)),
-        *(array.ctypes.data for array in (network.starts, network.others, costs)),
-        *(array.ctypes.data for array in (starts, counted_in, most)),
+        *(network.starts, network.others, costs, starts, counted_in, most),
     )
     count = _cheapest_border(
-        ctypes.addressof(native),
-        *(len(members), members.ctypes.data),
-        *(len(first), first.ctypes.data),
-        *(limit, threads, border.ctypes.data),
+        *(native, len(members), members, len(first), first, limit, threads, border)
     )
     if count < 0:
         raise MemoryError("no memory to cut a cluster")

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import Structure, c_int32, c_int64, c_void_p
-
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignment_records import AlignmentRecords, describe_fault, fault_names
-from pairalign.base.native import library
+from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.scoring import Scoring
 
 
-class NativeFindingLines(Structure):
+class NativeFindingLines(Struct):
     """``pairalign_finding_lines``."""
 
-    _fields_ = (
-        *((name, c_void_p) for name in ("text", "records", "findings")),
-        *((name, c_void_p) for name in ("details", "detail_ends", "optima", "below")),
-        *((name, c_int64) for name in ("count", "first_record", "first_line")),
-        ("decimals", c_int32),
-        ("quoted", c_int32),
+    _fields_ = struct_fields(
+        "pointer text records findings details detail_ends optima below; int64 count first_record "
+        "first_line; int32 decimals quoted"
     )
 
 
@@ -54,16 +48,12 @@ def format_findings(
     sizes = piece.records["query_name_bytes"].sum() + piece.records["target_name_bytes"].sum()
     line = library.pairalign_finding_line_bytes()
     out = np.empty(2 * int(sizes) + len(blob) + line * len(piece), np.uint8)
-    text, told = (ctypes.cast(ctypes.c_char_p(data), c_void_p) for data in (piece.text, blob))
+    text, told = (np.frombuffer(data, np.uint8) for data in (piece.text, blob))
     lines = NativeFindingLines(
-        text,
-        records.ctypes.data,
-        findings.ctypes.data,
-        told,
-        detail_ends.ctypes.data,
-        *((None, None) if optima is None else (array.ctypes.data for array in optima)),
+        *(text, records, findings, told, detail_ends),
+        *((None, None) if optima is None else optima),
         *(len(piece), first_record, first_line),
         len(str(scoring.scale)) - 1,
         piece.quotes,
     )
-    return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()
+    return out[: library.pairalign_put_findings(lines, out)].tobytes()

@@ -23,38 +23,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.native import struct_dtype
 from pairalign.engines.device.tile_plan import ALIGNMENT
 
-PAIR = np.dtype(
-    [
-        *((name, "<u8") for name in ("row_residues", "column_residues", "handed", "kept_rows")),
-        *((name, "<u8") for name in ("kept_columns", "best", "runs")),
-        *((name, "<i4") for name in ("rows", "columns", "padded_rows", "strips")),
-        *((name, "<i4") for name in ("row_is_query", "unused")),
-    ]
+PAIR = struct_dtype(
+    "uint64 row_residues column_residues handed kept_rows kept_columns best runs; int32 rows "
+    "columns padded_rows strips row_is_query unused"
 )
 """Pair in cuda/block_diagonals/block_diagonals.cuh."""
 
-PROGRESS = np.dtype(
-    [
-        *((name, "<u8") for name in ("row_key", "column_key", "place")),
-        *((name, "<i4") for name in ("score", "tile_column", "row", "column", "state", "active")),
-        *((name, "<i4") for name in ("operation", "length", "matches", "diagonals", "openings")),
-        *((name, "<i4") for name in ("runs", "end_row", "end_column")),
-    ]
+PROGRESS = struct_dtype(
+    "uint64 row_key column_key place; int32 score tile_column row column state active operation "
+    "length matches diagonals openings runs end_row end_column"
 )
 """Progress in cuda/block_diagonals/block_diagonals.cuh."""
 
-PARAMETERS = np.dtype(
-    [
-        *((name, "<u8") for name in ("pairs", "progress", "items", "ticket", "table", "dense")),
-        *((name, "<u8") for name in ("scratch", "flags")),
-        *((name, "<i4") for name in ("first_item", "items_stop", "pair_count", "letters")),
-        *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots")),
-        *((name, "<i4") for name in ("scratch_tiles", "low")),
-        *((name, "<i4") for name in ("unambiguous", "traced", "min_score", "want_runs")),
-        *((name, "<i4") for name in ("rows_a_lane", "warp_words")),
-    ]
+PARAMETERS = struct_dtype(
+    "uint64 pairs progress items ticket table dense scratch flags; int32 first_item items_stop "
+    "pair_count letters gap_open gap_extend tile slots scratch_tiles low unambiguous traced "
+    "min_score want_runs rows_a_lane warp_words"
 )
 """Params in cuda/block_diagonals/block_diagonals.cuh."""
 

@@ -106,8 +106,6 @@ class PackedPlanner:
         self.tiers_before = {group: _tiers_before(tiers) for group, tiers in self._tiers.items()}
         self.residues_before = sums_before(self._rows)
         self._column_residues_before = sums_before(self._columns)
-        self._tiers_at = [self.tiers_before[group].ctypes.data for group in GROUPS]
-        self._residues_at = self.residues_before.ctypes.data
 
         # The largest value that may be stored for a column, less `_row_shift` a row residue.
         self._largest = column_worth + costs.bias
@@ -126,11 +124,11 @@ class PackedPlanner:
         wide = self._wide_with(longest).view(np.bool_)
         self._memory = MemoryEstimate(self._rows, self._columns, self._tiers, tilings, costs, wide)
         self._native = NativePlan(
-            row_lengths=self._rows.ctypes.data,
-            column_lengths=self._columns.ctypes.data,
-            strips_of_column=self._strips_of_column.ctypes.data,
-            kind_of_column=self._kind_of_column.ctypes.data,
-            kinds=self._kinds.ctypes.data,
+            row_lengths=self._rows,
+            column_lengths=self._columns,
+            strips_of_column=self._strips_of_column,
+            kind_of_column=self._kind_of_column,
+            kinds=self._kinds,
             kind_count=len(KINDS),
             letters=costs.letters,
             multiprocessors=multiprocessors,
@@ -201,9 +199,8 @@ class PackedPlanner:
         if isinstance(work, Chosen):
             return self._plan_chosen(work, traced)
         native, row = self._native, work.row_start
-        for number, address in enumerate(self._tiers_at):
-            native.tiers_before[number] = address + 4 * row
-        native.residues_before = self._residues_at + 8 * row
+        native.tiers_before = tuple(tiers[row:] for tiers in self.tiers_before.values())
+        native.residues_before = self.residues_before[row:]
         native.words = None
         return self._batch(work, work, self._wide(work, traced), traced)
 
@@ -212,11 +209,9 @@ class PackedPlanner:
         wide = self._wide(rectangle, traced)
         placed = self._place(work, rectangle, wide)
         native = self._native
-        for number, group in enumerate(GROUPS):
-            tiers = placed.arrays.get(f"tiers_before_{group}")
-            native.tiers_before[number] = None if tiers is None else tiers.ctypes.data
-        native.residues_before = placed.arrays["residues_before"].ctypes.data
-        native.words, native.word_count = placed.words.ctypes.data, len(placed.words)
+        native.tiers_before = tuple(placed.arrays.get(f"tiers_before_{group}") for group in GROUPS)
+        native.residues_before = placed.arrays["residues_before"]
+        native.words, native.word_count = placed.words, len(placed.words)
         native.longest = placed.longest
         batch = self._batch(work, rectangle, wide, traced)
         moves = int(placed.arrays["moves_of_pair"][-1])
@@ -236,14 +231,14 @@ class PackedPlanner:
         chosen = self._native_pairs(work)
         chosen.row_start, chosen.row_stop = rectangle.row_start, rectangle.row_stop
         chosen.column_start, chosen.column_stop = rectangle.column_start, rectangle.column_stop
-        chosen.wide = wide.ctypes.data
-        chosen.words = words.ctypes.data
-        chosen.row_of_place = row_of_place.ctypes.data
-        chosen.pair_of_place = pair_of_place.ctypes.data
-        chosen.moves_before = moves_before.ctypes.data
-        chosen.residues_before = residues_before.ctypes.data
-        for group, of_group in zip(groups, tiers, strict=True):
-            chosen.place_tiers[GROUPS.index(group)] = of_group.ctypes.data
+        chosen.wide = wide
+        chosen.words = words
+        chosen.row_of_place = row_of_place
+        chosen.pair_of_place = pair_of_place
+        chosen.moves_before = moves_before
+        chosen.residues_before = residues_before
+        tiers_of_group = dict(zip(groups, tiers, strict=True))
+        chosen.place_tiers = tuple(map(tiers_of_group.get, GROUPS))
         place_natively(chosen)
         places = chosen.places
         arrays: dict[str, npt.NDArray[np.integer]] = {
@@ -252,7 +247,7 @@ class PackedPlanner:
             "moves_of_pair": moves_before,
             "residues_before": residues_before[: places + 1],
         }
-        for group, of_group in zip(groups, tiers, strict=True):
+        for group, of_group in tiers_of_group.items():
             arrays[f"tiers_before_{group}"] = of_group[: places + 1]
         return _Placed(words[: chosen.word_count], arrays, chosen.longest)
 
@@ -265,18 +260,17 @@ class PackedPlanner:
     def _native_pairs(self, work: Chosen) -> NativeChosenPairs:
         """Chosen pairs as native code reads them; they stay where they are."""
         chosen = NativeChosenPairs(
-            rows=work.rows.ctypes.data,
-            columns=work.columns.ctypes.data,
+            rows=work.rows,
+            columns=work.columns,
+            tiers_before=tuple(self.tiers_before.values()),
             pairs=work.pairs,
             column_start=work.rectangle.column_start,
-            row_lengths=self._rows.ctypes.data,
-            column_lengths=self._columns.ctypes.data,
-            kind_of_column=self._kind_of_column.ctypes.data,
-            strips_of_column=self._strips_of_column.ctypes.data,
-            kinds=self._kinds.ctypes.data,
+            row_lengths=self._rows,
+            column_lengths=self._columns,
+            kind_of_column=self._kind_of_column,
+            strips_of_column=self._strips_of_column,
+            kinds=self._kinds,
         )
-        for number, address in enumerate(self._tiers_at):
-            chosen.tiers_before[number] = address
         return chosen
 
     def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> PackedBatch:
@@ -285,10 +279,10 @@ class PackedPlanner:
         native.row_start, native.row_stop = rectangle.row_start, rectangle.row_stop
         native.column_start, native.column_stop = rectangle.column_start, rectangle.column_stop
         native.triangular, native.traced = rectangle.triangular, traced
-        native.wide = wide.ctypes.data
+        native.wide = wide
         while True:
             tables = np.empty(self._bytes, np.uint8)
-            native.tables, native.capacity = tables.ctypes.data, len(tables)
+            native.tables, native.capacity = tables, len(tables)
             plan_natively(native)
             if native.needed <= len(tables):
                 break

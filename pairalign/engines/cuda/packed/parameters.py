@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS
+from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.packed.batches import PackedBatch
@@ -24,28 +25,15 @@ PLACING_THREADS = 1024
 PAIRS_OF_PASSING_BLOCK = 4096  # PAIRS in cuda/packed/passing.cu, as the next one
 PASSING_THREADS = 256
 
-PARAMETERS = np.dtype(
-    [
-        *((name, "<u8") for name in ("row_residues", "row_starts", "row_lengths")),
-        *((name, "<u8") for name in ("column_residues", "column_starts", "column_lengths")),
-        *((name, "<u8") for name in ("row_order", "column_order")),
-        *((name, "<u8") for name in ("row_ranks", "column_ranks", "table")),
-        *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
-        *((name, "<u8") for name in ("tiers_before", "tiles", "item_borders")),
-        *((name, "<u8") for name in ("residues_before", "borders", "pair_of_row")),
-        *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
-        *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
-        *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
-        *((name, "<u8") for name in ("query", "target")),
-        ("pairs", "<i8"),
-        *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
-        *((name, "<i4") for name in ("unambiguous", "gap_open", "gap_extend", "shift", "bias")),
-        *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
-        *((name, "<i4") for name in ("places", "unused")),
-        ("open_codes", "<u4", MOST_COLUMNS),
-        *((name, "<i4") for name in ("edge_bias", "edge_step", "start_open", "start_extend")),
-        *((name, "<i4") for name in ("end_open", "end_extend")),
-    ]
+PARAMETERS = struct_dtype(
+    "uint64 row_residues row_starts row_lengths column_residues column_starts column_lengths "
+    "row_order column_order row_ranks column_ranks table items rows pair_of_place item_tiles "
+    "tiers_before tiles item_borders residues_before borders pair_of_row moves_of_row "
+    "first_pair_of_row moves_of_pair score end_row end_column fields moves chunks profiles "
+    "item_profiles query target; int64 pairs; "
+    "int32 first_row first_column triangular letters unambiguous gap_open gap_extend shift bias "
+    f"tile_bias min_score one group longest places unused; uint32*{MOST_COLUMNS} open_codes; "
+    "int32 edge_bias edge_step start_open start_extend end_open end_extend"
 )
 """Params in cuda/packed/packed.cuh."""
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Structs
+from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
@@ -28,19 +29,10 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 
-ARGUMENTS = np.dtype(
-    [
-        ("codes", "<u8", 2),
-        ("starts", "<u8", 2),
-        ("lengths", "<u8", 2),
-        ("order", "<u8", 2),
-        *((name, "<u8") for name in ("first_pair", "first_column", "chosen")),
-        *((name, "<u8") for name in ("table", "storage", "profiles", "profile_starts")),
-        *((name, "<u8") for name in ("results", "next")),
-        ("pitch", "<i8"),
-        *((name, "<i4") for name in ("row_start", "rows", "pairs", "warps")),
-        *((name, "<i4") for name in ("gap_open", "gap_extend", "one_set", "unused")),
-    ]
+ARGUMENTS = struct_dtype(
+    "uint64*2 codes starts lengths order; uint64 first_pair first_column chosen table storage "
+    "profiles profile_starts results next; int64 pitch; int32 row_start rows pairs warps gap_open "
+    "gap_extend one_set unused"
 )
 """ScoreArguments in cuda/papers/score_pairs.cuh."""
 

@@ -17,45 +17,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.native import struct_dtype
 from pairalign.pairs.want import Detail
 
-RESIDUE_SET = np.dtype(
-    [(name, "<u8") for name in ("codes", "starts", "lengths", "row_worth", "column_worth", "cheap")]
-)
+RESIDUE_SET = struct_dtype("uint64 codes starts lengths row_worth column_worth cheap")
 """ResidueSet in cuda/pruned/pruned.cuh."""
 
-PAIR = np.dtype([(name, "<i4") for name in ("row", "column", "swapped", "row_is_query")])
+PAIR = struct_dtype("int32 row column swapped row_is_query")
 """PrunedPair in cuda/pruned/pruned.cuh."""
 
-RESULT = np.dtype(
-    [
-        *(
-            (name, "<i4")
-            for name in ("status", "score", "matches", "diagonals", "openings", "runs")
-        ),
-        *((name, "<i8") for name in ("runs_at", "beam_cells", "cells")),
-    ]
+RESULT = struct_dtype(
+    "int32 status score matches diagonals openings runs; int64 runs_at beam_cells cells"
 )
 """PrunedResult in cuda/pruned/pruned.cuh."""
 
-PARAMETERS = np.dtype(
-    [
-        ("sets", RESIDUE_SET, (2,)),
-        *((name, "<u8") for name in ("pairs", "results", "ticket", "runs_used", "runs")),
-        ("runs_room", "<i8"),
-        ("slabs", "<u8"),
-        ("slab_bytes", "<i8"),
-        ("large_slabs", "<u8"),
-        ("large_bytes", "<i8"),
-        *((name, "<u8") for name in ("taken", "table")),
-        *((name, "<i4") for name in ("pair_count", "detail", "gap_open", "gap_extend")),
-        *((name, "<i4") for name in ("match", "mismatch", "plain", "unambiguous")),
-        *((name, "<i4") for name in ("row_loss", "row_bonus", "column_loss", "column_bonus")),
-        *((name, "<i4") for name in ("pair_bonus", "diagonal", "min_score", "forced")),
-        *((name, "<i4") for name in ("worse_seed", "lower_bound")),
-        ("widest", "<f4"),
-        *((name, "<i4") for name in ("sketched", "large_count", "unused")),
-    ]
+PARAMETERS = struct_dtype(
+    "ResidueSet*2 sets; uint64 pairs results ticket runs_used runs; int64 runs_room; uint64 slabs; "
+    "int64 slab_bytes; uint64 large_slabs; int64 large_bytes; uint64 taken table; "
+    "int32 pair_count detail gap_open gap_extend match mismatch plain unambiguous row_loss "
+    "row_bonus column_loss column_bonus pair_bonus diagonal min_score forced worse_seed "
+    "lower_bound; float widest; int32 sketched large_count unused",
+    ResidueSet=RESIDUE_SET,
 )
 """Params in cuda/pruned/pruned.cuh."""
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.native import struct_dtype
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import Rectangle
@@ -37,13 +38,8 @@ VOTES = ("LOCAL_MEMORY", "SUB_GROUP", "WARP")
 MOST_PAIRS = 1 << 18
 """Pairs of a batch at most, unless a row has more: between batches a run can be cancelled."""
 
-RECTANGLE = np.dtype(
-    [
-        ("shift", "<i8"),
-        *((name, "<i4") for name in ("row_start", "rows", "pairs", "groups")),
-        *((name, "<i4") for name in ("gap_open", "gap_extend", "one_set", "chosen")),
-        *((name, "<i4") for name in ("pitch", "unused")),
-    ]
+RECTANGLE = struct_dtype(
+    "int64 shift; int32 row_start rows pairs groups gap_open gap_extend one_set chosen pitch unused"
 )
 """Rectangle in opencl/papers/score_striped.cl."""
 
