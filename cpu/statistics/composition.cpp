@@ -1,6 +1,6 @@
 // What the residues of a pair do to lambda: the root of  sum over scores s of w(s) exp(lambda s) = 1, where
 // w(s) is the weight of the pairs of residues with score s. The Python declarations are in
-// pairalign/base/signatures.py.
+// pairalign/base/native.py.
 //
 // The function is convex and 0 less 1 at lambda = 0, so Newton's steps from above its root fall to the root
 // and never pass it. Sums run in one order, so the same pair gives the same bytes whatever is beside it.

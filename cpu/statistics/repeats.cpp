@@ -10,7 +10,7 @@
 //     f(i, k) = ((1 - e) f(i, k-1) + r P(i) b(k-1)) R(i, k)
 //
 // and the same backwards. Values of each residue are divided by their sum. The declarations in Python are in
-// pairalign/base/signatures.py.
+// pairalign/base/native.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -9,7 +9,7 @@
 //     P0 = L! / product n(i)!  N! / product r(k)!  N^-L
 //
 // What stands before that part is searched again, if the window that triggered is in it. The declarations in
-// Python are in pairalign/base/signatures.py.
+// Python are in pairalign/base/native.py.
 
 #include <algorithm>
 #include <array>

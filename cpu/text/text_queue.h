@@ -10,7 +10,7 @@
 //   Memory: 2 * threads + 2 buffers of `piece_bytes`, or the text of one pair where that is larger.
 //   All functions may be called from any thread; all wait for `wait_ms` milliseconds at most, so that a
 //   caller can look whether it was interrupted. The threads take no signals.
-//   Declared with ctypes in pairalign/base/signatures.py and formats/text_queue.py.
+//   Declared with ctypes in pairalign/base/native.py and formats/text_queue.py.
 #pragma once
 
 #include "text.h"
