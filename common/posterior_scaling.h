@@ -2,7 +2,7 @@
 // same bits.
 //
 // A row is brought to one size every GROUP rows, by a power of two. Until then its values grow by less than
-// 2^growth, which pairalign/scoring/posterior_bounds.py proves of a model's tables.
+// 2^growth, which pairalign/scoring/posterior_models.py proves of a model's tables.
 //
 // Of a row, the largest forward value times the largest backward value is 2^w times the whole of the pair.
 // TINY is added to each of `cells` cells, and multiplied by the others' largest value: that adds less than

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pairalign.results.tree_result import GuideTree
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
-    from pairalign.sequences.sequence import Sequence
+    from pairalign.sequences.sequence_records import Sequence
     from pairalign.sequences.set_reading import read_fasta
     from pairalign.sequences.sets import SequenceSet
 
@@ -162,7 +162,7 @@ _NAMES = {
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
     "sequences.set_reading": ("read_fasta",),
-    "sequences.sequence": ("Sequence",),
+    "sequences.sequence_records": ("Sequence",),
     "sequences.sets": ("SequenceSet",),
     "base.version": ("__version__",),
 }

@@ -123,7 +123,8 @@ def code_hidden(text: str) -> str:
     def hide(one: re.Match[str]) -> str:
         return re.sub(r"[^\n]", "_", one[0])
 
-    code = r"`[^`]*`|\{[^}]*\}|^ *(\w+, )*letters(, \w+)*( : .*)?$|>>> .*"
+    field = r"letters(?= (\w+ )?\w+_)"  # among those of a struct
+    code = rf"`[^`]*`|\{{[^}}]*\}}|^ *(\w+, )*letters(, \w+)*( : .*)?$|>>> .*|{field}"
     return re.sub(code, hide, text, flags=re.MULTILINE)
 
 

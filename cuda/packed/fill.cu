@@ -209,7 +209,7 @@ __device__ void fill(const Params& p) {
 
 }  // namespace
 
-// Kernels of a tiling and what they are called: pairalign/engines/cuda/packed/entries.py.
+// Kernels of a tiling and what they are called: pairalign/engines/cuda/packed/packed_kernels.py.
 #define ENTRY(NAME, ...) \
     extern "C" __global__ void __launch_bounds__(256, 2) NAME(const Params p) { __VA_ARGS__(p); }
 

@@ -391,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(256)
 // pairalign/engines/cuda/packed/tilings.py.
 constexpr int THREADS = LOCAL ? 256 : 512, BLOCKS = LOCAL ? 2 : 1;
 
-// Kernels of a tiling's columns and what they are called: pairalign/engines/cuda/packed/entries.py.
+// Kernels of a tiling's columns and what they are called: pairalign/engines/cuda/packed/packed_kernels.py.
 #define ENTRY(NAME, ...) \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const Params p) { __VA_ARGS__(p); }
 

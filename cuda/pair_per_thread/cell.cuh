@@ -48,7 +48,7 @@ static_assert((TAG_DIAGONAL & 15) == (BUP | BLEFT) && TAG_E == BUP && TAG_F == B
 
 // How the scores of a tier's eight rows against one column residue are stored in the profile, and how
 // H and F' of the tier's last row are stored for the next tier. The host picks the width from the
-// score bounds (see pairalign/engines/device/widths.py):
+// score bounds (see pairalign/engines/device/tile_plan.py):
 //     NARROW  scores of 16 bits, matrix of 8    border: one word, H in its upper half
 //     WIDE    scores of 27 bits, matrix of 16   border: two words
 //     PLAIN   scores of 32 bits, matrix of 32   border: two words; flags by comparison, without tags

@@ -1,4 +1,4 @@
-"""A multiple alignment: the column of each residue, and how sure each one is."""
+"""A multiple alignment: the column of each residue, how sure each one is, and homologs in it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,37 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.calibration import calibrate, placed
-from pairalign.alignments.homologs import Homologs
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, join_sets
 from pairalign.trees.tree import GuideTree
+
+
+@dataclass(frozen=True, eq=False)
+class Homologs:
+    """Sequences of a database that a family is aligned with.
+
+    Attributes
+    ----------
+    sequences : SequenceSet or None
+        Trimmed to their hits, from the nearest to the farthest; None: there are none.
+    found : int
+        How many sequences of the database were hits, those of equal residues once.
+    identities : ndarray of float64, shape (n,)
+        Of each with the member that it is most similar to: matches by columns.
+    """
+
+    sequences: SequenceSet | None
+    found: int
+    identities: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.identities)
+
+    def after(self, family: SequenceSet) -> SequenceSet:
+        """Return the sequences of the family, then the homologs."""
+        if self.sequences is None:
+            return family
+        return join_sets((family, self.sequences))
+
 
 GAP = ord("-")
 

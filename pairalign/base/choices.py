@@ -91,8 +91,8 @@ REGISTRY: Mapping[str, Format] = {
     "fasta": Format("pairs", "fasta.FastaWriter", "readers.row_reader.FastaReader"),
     "srspair": Format("pairs", "srspair.SrspairWriter", "readers.row_reader.SrspairReader"),
     "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet_reader.ParquetReader"),
-    "blast6": Format("pairs", "blast6.Blast6Writer", "readers.table_reader.Blast6Reader"),
-    "blast7": Format("pairs", "blast7.Blast7Writer"),
+    "blast6": Format("pairs", "blast.Blast6Writer", "readers.table_reader.Blast6Reader"),
+    "blast7": Format("pairs", "blast.Blast7Writer"),
     "sam": Format("pairs overlaps", "sam.SamWriter", "readers.line_reader.SamReader"),
     "a3m": Format("pairs", "a3m.A3mWriter", "readers.block_reader.A3mReader"),
     "stockholm": Format(
@@ -199,7 +199,7 @@ TREE_SUFFIXES = {
 }
 """Formats of trees, and ends of names that mean each."""
 TREE_PROGRAMS = ("clustalo", "famsa", "muscle")
-"""Programs that read trees: `pairalign.trees.newick.PROGRAMS`."""
+"""Programs that read trees: `pairalign.trees.tree_text.PROGRAMS`."""
 TREE_METHODS = ("upgma", "mixed", "nj")
 DEFAULT_METHOD = "upgma"
 

@@ -237,7 +237,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
         return type(error).__module__.startswith(("numpy", "pyarrow"))
     if isinstance(error, ImportError) and _NOT_MAPPED in str(error):
         return True
-    from pairalign.base.memory_budget import has_room  # help asks nothing
+    from pairalign.base.limits import has_room  # help asks nothing
 
     foreseen = isinstance(error, (PairalignError, OSError))
     return isinstance(error, Exception) and not foreseen and not has_room(_LITTLE_BYTES)
@@ -305,7 +305,7 @@ def later(module: str, function: str) -> Callable[[Any], None]:
 
     def run(request: CommandOptions) -> None:
         with no_collection():
-            from pairalign.base.memory_budget import check_room  # help asks nothing
+            from pairalign.base.limits import check_room  # help asks nothing
 
             if "numpy" not in sys.modules:
                 check_room(_NUMPY_BYTES)
@@ -324,7 +324,7 @@ def _start_blas() -> None:
     if "numpy" in sys.modules and not _has_blas:
         import numpy as np
 
-        from pairalign.base.memory_budget import check_room
+        from pairalign.base.limits import check_room
 
         check_room(_BLAS_BYTES)
         some = np.ones((2, 2))

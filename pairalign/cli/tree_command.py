@@ -39,8 +39,8 @@ from pairalign.sequences.airr import is_airr_file
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.newick import check_headers, check_names
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_text import check_headers, check_names
 
 _SEQUENCES = "sequences"
 """What IN is, where it has no distances."""

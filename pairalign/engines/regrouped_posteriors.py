@@ -27,7 +27,7 @@ from pairalign.alignments.posteriors import (
     with_pairs,
     with_sides_changed,
 )
-from pairalign.base.distinct import first_of_each
+from pairalign.base.arrays import first_of_each
 from pairalign.engines.cpu.cpu_posterior import join_parts
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.alphabets import DNA

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DeviceError, KernelBuildError
+from pairalign.base.limits import usable_cores
 from pairalign.base.spelling import spelled
 from pairalign.engines import EngineRequest
 from pairalign.engines.device.specification import parse_indices
@@ -50,7 +50,7 @@ def list_devices() -> list[DeviceInfo]:
     """Every device that could run alignments, and why not on the others."""
     from pairalign.engines.cpu.cpu_engine import instruction_sets
     from pairalign.engines.cuda.cuda_selection import list_cuda_devices
-    from pairalign.engines.opencl.opencl_selection import list_opencl_devices
+    from pairalign.engines.opencl.opencl_engine import list_opencl_devices
 
     sets = instruction_sets()
     cpu = f"{usable_cores()} cores, {sets[0]}"
@@ -89,7 +89,7 @@ def open_engines(device: str, request: EngineRequest) -> Sequence[Engine]:
     request = replace(request, kernel=None if chosen is None else chosen.name)
     opencl = parse_indices(device, "opencl")
     if opencl is not None:
-        from pairalign.engines.opencl.opencl_selection import open_chosen_opencl
+        from pairalign.engines.opencl.opencl_engine import open_chosen_opencl
 
         return open_chosen_opencl(opencl, request)
     indices = parse_indices(device, "cuda")
@@ -118,8 +118,7 @@ def _open_cpu(request: EngineRequest) -> Engine:
         from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
 
         return CpuBitwise(problem, threads=threads)
-    from pairalign.engines.cpu.cpu_engine import CpuEngine
-    from pairalign.engines.cpu.pruning import Pruning
+    from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning
 
     uses = {None: "auto", "pruned": "always", "lanes": "never"}
     pruning = Pruning(uses[request.kernel])

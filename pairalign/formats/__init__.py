@@ -12,9 +12,8 @@ from pairalign.base.choices import (
     REGISTRY,
 )
 from pairalign.base.error_types import FormatError
-from pairalign.base.lazy_dict import LazyDict
 from pairalign.base.spelling import left_out, spelled
-from pairalign.formats.names import choose_format, compression_of, suffixes_of
+from pairalign.formats.names import LazyDict, choose_format, compression_of, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.writer import (
     NOTHING_MORE,

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from pairalign.base.error_types import FormatError
-from pairalign.base.memory_budget import check_room
+from pairalign.base.limits import check_room
 from pairalign.formats.names import Suffixes, choose_format, compression_of
 from pairalign.formats.output import Output, Path
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pairalign.base.arguments import path_text, whole_number
-from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import FormatError, PartsError
+from pairalign.base.limits import usable_cores
 from pairalign.base.spelling import spelled
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES

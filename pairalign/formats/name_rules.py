@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pairalign.base.byte_counts import has_none
+from pairalign.base.arrays import has_none
 from pairalign.base.error_types import FormatError
 from pairalign.sequences.block_set import slices
 from pairalign.sequences.sets import SequenceSet

@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, TypeVar
 
 from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES, TABLE_ENDINGS, TABLES
 from pairalign.base.error_types import FormatError
-from pairalign.base.lazy_dict import LazyDict
 from pairalign.base.texts import without_endings
+
+_Value = TypeVar("_Value")
+
+
+class LazyDict(Mapping[str, _Value]):
+    """Names and what they stand for, each found once, when it is first looked up.
+
+    Parameters
+    ----------
+    find : callable
+        Returns what a name stands for.
+    """
+
+    def __init__(self, names: Iterable[str], find: Callable[[str], _Value]) -> None:
+        self._names = tuple(names)
+        self._find = find
+        self._found: dict[str, _Value] = {}
+
+    def __getitem__(self, name: str) -> _Value:
+        if name not in self._found:
+            if name not in self._names:
+                raise KeyError(name)
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # finds nothing
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
 
 Suffixes = Mapping[str, tuple[str, ...]]
 """Ends of file names, in lower case and with the dot, by the name of the format."""

@@ -1,4 +1,7 @@
-"""Text formatted behind the caller by native threads: cpu/text/text_queue.h through ctypes."""
+"""Text formatted behind the caller by native threads: cpu/text/text_queue.h through ctypes.
+
+A `Carrier` takes it from the queue to an output.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import os
 import threading
 import weakref
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 from pairalign.base.error_types import out_of_memory
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.spelling import spelled
+from pairalign.formats.output import Output
 from pairalign.formats.text import PairText
 
 _DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
@@ -176,3 +181,107 @@ def text_of(piece: NativePiece) -> memoryview:
 
 def _no_thread(work: str) -> str:
     return f"no thread for {work}; lower {spelled('threads')}"
+
+
+MOST_UNFORMATTED = 2
+"""Slabs that wait or are being formatted: threads go on while the last one is looked at."""
+
+
+class Carrier:
+    """Carries pieces of text from a queue to an output, in the thread that calls it."""
+
+    def __init__(self, queue: TextQueue, output: Output) -> None:
+        self._queue = queue
+        self._output = output
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
+        while self._queue.unformatted > MOST_UNFORMATTED:
+            self._carry(self._queue.take())
+        while (piece := self._queue.take(wait=False)) is not None:
+            self._carry(piece)
+
+    def flush(self) -> None:
+        """Carry everything that was submitted; more may come."""
+        self.finish()
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        while (piece := self._queue.take()) is not None:
+            self._carry(piece)
+
+    def stop(self) -> None:
+        """Carry no more than the piece in hand."""
+
+    def _carry(self, piece: NativePiece | None) -> None:
+        if piece is not None:
+            self._output.write(text_of(piece))
+            self._queue.give_back(piece)
+
+
+class Behind(Carrier):
+    """Carries in a thread of its own, where the output is Python's: compressed."""
+
+    def __init__(self, queue: TextQueue, output: Output) -> None:
+        super().__init__(queue, output)
+        self._came = threading.Event()
+        self._no_more = self._stopped = False
+        self._pool = ThreadPoolExecutor(1, "write")
+        self._done = self._pool.submit(self._work)
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
+        self._came.set()
+        while not self._queue.wait_formatted(MOST_UNFORMATTED):
+            if self._done.done():
+                self._done.result()
+                return
+
+    def flush(self) -> None:
+        """Carry everything that was submitted; more may come."""
+        while not self._queue.wait_written():
+            if self._done.done():
+                self._done.result()
+                return
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        self._no_more = True
+        self._came.set()
+        self._done.result()
+
+    def stop(self) -> None:
+        """Carry no more than the piece in hand."""
+        self._stopped = self._no_more = True
+        self._came.set()
+        self._pool.shutdown()
+
+    def _work(self) -> None:
+        while not self._stopped:
+            no_more = self._no_more  # before there turns out to be none
+            piece = self._queue.take()
+            self._carry(piece)
+            if piece is None:
+                if no_more:
+                    return
+                self._came.wait()
+                self._came.clear()
+
+
+class NativeCarrier(Carrier):
+    """Leaves carrying to a native thread, which writes to an open file."""
+
+    def __init__(self, queue: TextQueue, output: Output) -> None:
+        self._queue = queue
+        assert output.descriptor is not None
+        queue.write_to(output.descriptor, output.checksum)
+
+    def submitted(self) -> None:
+        """Go on after a slab was submitted: return when nearly all before it are formatted."""
+        while not self._queue.wait_formatted(MOST_UNFORMATTED):
+            pass
+
+    def finish(self) -> None:
+        """Carry everything that was submitted."""
+        while not self._queue.wait_written():
+            pass

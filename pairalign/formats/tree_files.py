@@ -9,11 +9,8 @@ from pairalign.base.choices import (
 from pairalign.base.error_types import UsageError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
-from pairalign.trees.ascii_tree import to_ascii
-from pairalign.trees.mafft import to_mafft
-from pairalign.trees.newick import to_newick
-from pairalign.trees.nexus import to_nexus
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_text import to_ascii, to_mafft, to_newick, to_nexus
 
 
 def write_tree(

@@ -18,12 +18,11 @@ from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
-from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import Besides, FileText, PairText, SetText
-from pairalign.formats.text_queue import TextQueue
+from pairalign.formats.text_queue import Behind, Carrier, NativeCarrier, TextQueue
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.block_set import whole_of

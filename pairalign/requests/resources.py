@@ -67,7 +67,7 @@ class Resources(Request):
     @property
     def used_threads(self) -> int:
         """The threads that are used."""
-        from pairalign.base.cores import usable_cores
+        from pairalign.base.limits import usable_cores
 
         return usable_cores() if self.threads is None else self.threads
 

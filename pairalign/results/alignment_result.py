@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.biopython import check_biopython
+from pairalign.alignments.tie_counts import TieCounter
+from pairalign.base.limits import default_bytes, usable_cores
 from pairalign.base.notebooks import html_text
-from pairalign.results.column_marks import count_ties, mark_confidence
+from pairalign.base.packages import check_biopython
 from pairalign.results.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH, OP_LETTERS
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sequence_records import Sequence
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -368,3 +370,22 @@ class Alignment:
     @property
     def _alphabet(self) -> Alphabet:
         return self.alignments.queries.alphabet
+
+
+def mark_confidence(alignments: Alignments) -> list[str]:
+    """Return how sure each column is; see `Alignments.confidence`."""
+    from pairalign.engines.pair_posteriors import ColumnConfidence
+
+    if not alignments.has_cigar:
+        raise ValueError("how sure columns are needs CIGARs: align with detail='cigar'")
+    if alignments.strand is not None and (alignments.strand < 0).any():
+        raise ValueError("how sure columns are is known of alignments on strand plus")
+    marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(alignments)
+    text, bounds = marks.tobytes().decode(), offsets.tolist()
+    return [text[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def count_ties(alignments: Alignments) -> npt.NDArray[np.uint32]:
+    """Return how many optimal alignments each pair has; see `Alignments.ties`."""
+    sets = alignments.queries, alignments.targets
+    return TieCounter(*sets, alignments.scoring, usable_cores()).count(alignments)

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from pairalign.alignments import alignments
 from pairalign.base.notebooks import html_table
 from pairalign.pairs.want import Detail
-from pairalign.results.alignment_result import Alignment
+from pairalign.results.alignment_result import Alignment, count_ties, mark_confidence
 from pairalign.results.base_result import Result
-from pairalign.results.column_marks import count_ties, mark_confidence
 from pairalign.results.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.results.tabular import Tabular, make_table
 from pairalign.scoring.own_scores import own_scores

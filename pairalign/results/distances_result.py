@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import MissingPackageError
-from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import SHOWN, html_table
+from pairalign.base.packages import check_biopython, make_frame
 from pairalign.results.base_result import Result
 from pairalign.trees import distance_matrix, group_distances, sparse_distances
 

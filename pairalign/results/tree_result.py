@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.biopython import check_biopython
 from pairalign.base.notebooks import html_text
+from pairalign.base.packages import check_biopython
 from pairalign.results.base_result import Result
 from pairalign.trees import tree
-from pairalign.trees.ascii_tree import to_ascii
-from pairalign.trees.mafft import to_mafft
-from pairalign.trees.newick import to_newick
-from pairalign.trees.nexus import to_nexus
+from pairalign.trees.tree_text import to_ascii, to_mafft, to_newick, to_nexus
 
 if TYPE_CHECKING:
     from Bio.Phylo.BaseTree import Tree as BiopythonTree
@@ -25,7 +22,7 @@ _DRAWN = 500
 
 class GuideTree(Result, tree.GuideTree):
     def newick(self, program: str | None = None) -> str:
-        """Write the tree on one line, names as they are; see `pairalign.trees.newick`.
+        """Write the tree on one line, names as they are; see `pairalign.trees.tree_text`.
 
         Parameters
         ----------
@@ -45,15 +42,15 @@ class GuideTree(Result, tree.GuideTree):
         return to_newick(self, program)
 
     def mafft(self) -> str:
-        """Write the merges as MAFFT's ``--treein`` reads them; see `pairalign.trees.mafft`."""
+        """Write the merges as MAFFT's ``--treein`` reads them; see `pairalign.trees.tree_text`."""
         return to_mafft(self)
 
     def nexus(self) -> str:
-        """Write names and tree as NEXUS; see `pairalign.trees.nexus`."""
+        """Write names and tree as NEXUS; see `pairalign.trees.tree_text`."""
         return to_nexus(self)
 
     def ascii(self, width: int = 100) -> str:
-        """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
+        """Draw the tree with one line a sequence; see `pairalign.trees.tree_text`."""
         return to_ascii(self, width)
 
     def write(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.sequences.native_arrays import PADDING_BYTES, CodeArrays, TextArrays, join_texts
-from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sequence_records import Sequence
 from pairalign.sequences.sets import SequenceSet
 
 _AT_A_TIME = 4096

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import cut_name
-from pairalign.sequences.sequence import Sequence
-from pairalign.sequences.sequence_records import Origin, Records, join_records
+from pairalign.sequences.sequence_records import Origin, Records, Sequence, join_records
 
 Several = slice | list[int] | list[str] | list[bool] | npt.NDArray[Any]
 """What several sequences are chosen by."""

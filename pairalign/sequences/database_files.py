@@ -15,8 +15,8 @@ import warnings
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
-from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, cut_name, shown_name
+from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
 from pairalign.sequences.fasta_records import clean
 from pairalign.sequences.file_kinds import RELEASE

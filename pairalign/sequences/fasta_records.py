@@ -25,9 +25,9 @@ import sys
 from itertools import zip_longest
 from typing import IO, Any
 
-from pairalign.base.biopython import check_biopython
-from pairalign.base.byte_counts import count_bytes
+from pairalign.base.arrays import count_bytes
 from pairalign.base.error_types import FastaError, NoSequencesError, shown_name, unreadable
+from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
 from pairalign.sequences.alphabets import PROTEIN, guess_alphabet

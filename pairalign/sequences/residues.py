@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.distinct import distinct
+from pairalign.base.arrays import distinct
 from pairalign.base.native import library
 from pairalign.sequences.sets import SequenceSet
 

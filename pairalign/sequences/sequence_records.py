@@ -1,11 +1,37 @@
-"""Raw records of files, before they are checked and become a set."""
+"""Raw records of files, before they are checked and become a set; and one sequence of it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """One sequence of a set.
+
+    Attributes
+    ----------
+    name : str
+        The header up to the first blank.
+    description : str
+        The whole header.
+    residues : str
+        As they were read.
+    """
+
+    name: str
+    description: str
+    residues: str
+
+    def __len__(self) -> int:
+        return len(self.residues)
+
+    def __str__(self) -> str:
+        return self.residues
 
 
 class Origin(NamedTuple):

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import as_several
-from pairalign.base.byte_counts import count_bytes
+from pairalign.base.arrays import count_bytes
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import (
     DNA,
     PROTEIN,
     Alphabet,
+    check_guess,
     get_alphabet,
     guess_alphabet,
 )
 from pairalign.sequences.fasta_records import Source
-from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.record_cleanup import join_files
 from pairalign.sequences.sequence_files import read_file, refuse_locus

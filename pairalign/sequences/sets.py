@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import pairalign.base.fork_lock  # noqa: F401
-from pairalign.base.byte_counts import count_bytes, has_none
+from pairalign.base.arrays import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError, NoSequencesError, shown_name
 from pairalign.base.notebooks import html_table
@@ -24,13 +24,13 @@ from pairalign.sequences.alphabets import (
     INVALID,
     PROTEIN,
     Alphabet,
+    check_guess,
     count_replaced,
     get_alphabet,
     guess_alphabet,
 )
 from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
 from pairalign.sequences.fasta_records import clean, describe_byte, describe_invalid
-from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
@@ -42,8 +42,7 @@ from pairalign.sequences.native_arrays import (
 from pairalign.sequences.python_sequences import named_residues
 from pairalign.sequences.record_cleanup import join_files, tidy
 from pairalign.sequences.row_order import find_row_ranks, order_rows
-from pairalign.sequences.sequence import Sequence
-from pairalign.sequences.sequence_records import Records, join_records
+from pairalign.sequences.sequence_records import Records, Sequence, join_records
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

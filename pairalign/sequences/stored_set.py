@@ -21,8 +21,7 @@ from pairalign.base.checksum import add_to_checksum
 from pairalign.base.error_types import FastaError, unreadable
 from pairalign.sequences.alphabets import INVALID, count_replaced
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
-from pairalign.sequences.sequence import Sequence
-from pairalign.sequences.sequence_records import Records
+from pairalign.sequences.sequence_records import Records, Sequence
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import (
     BLOCK,

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import IDENTITY_MEASURES, SIMILARITY_MEASURES
-from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DistanceError, shown_name
+from pairalign.base.limits import usable_cores
 from pairalign.base.texts import words_of
 
 if TYPE_CHECKING:

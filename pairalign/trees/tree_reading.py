@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FormatError, shown_name
+from pairalign.base.packages import check_biopython
 from pairalign.sequences.fasta_records import read_text
 from pairalign.trees.tree import GuideTree
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from bench import report
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.free_memory import default_bytes
+from pairalign.base.limits import default_bytes
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
 from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest

@@ -20,8 +20,7 @@ from bench.measure import CLOCKS, alternate, ratio
 from pairalign import make_scoring, read_fasta
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.engines.cpu.cpu_engine import CpuEngine
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.sets import SequenceSet
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pairalign.base.cores import usable_cores
+from pairalign.base.limits import usable_cores
 
 HAS = 16
 SECOND = "sys/fs/cgroup"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pairalign.base.arguments import parse_size
-from pairalign.base.free_memory import default_bytes, free_bytes
+from pairalign.base.limits import default_bytes, free_bytes
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -136,7 +136,7 @@ def test_here() -> None:
 
 
 def test_there_is_a_least_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairalign.base.free_memory.free_bytes", lambda: 0)
+    monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: 0)
     assert default_bytes() == 64 * MIB
-    monkeypatch.setattr("pairalign.base.free_memory.free_bytes", lambda: GIB)
+    monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: GIB)
     assert default_bytes() == GIB // 2

@@ -16,7 +16,7 @@ from pairalign.formats import WRITERS
 from pairalign.formats.readers import readers
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES
 from pairalign.jobs.distances.measures import MEASURES
-from pairalign.trees.newick import PROGRAMS
+from pairalign.trees.tree_text import PROGRAMS
 
 HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pairalign.engines")
 GPU_CODE = ("pycuda", "pyopencl", "pairalign.engines.cuda", "pairalign.engines.opencl")

@@ -21,8 +21,8 @@ from pairalign.engines.cuda.build import (
 )
 from pairalign.engines.cuda.build_ahead import useful_codes
 from pairalign.engines.cuda.cuda_engine import FAMILIES
-from pairalign.engines.cuda.packed.entries import TRACEBACK, entry_defines, source_of
 from pairalign.engines.cuda.packed.packed_family import Packed
+from pairalign.engines.cuda.packed.packed_kernels import TRACEBACK, entry_defines, source_of
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.errors import KernelBuildError
 

@@ -40,7 +40,7 @@ from pairalign.engines import EngineRequest
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
-from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
+from pairalign.engines.device.tile_plan import NARROW, PLAIN, WIDE, choose_width
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want

@@ -25,7 +25,7 @@ from strategies import SEEDS, Problem, make_scoring, match_matrix, small_problem
 
 from pairalign.alignments.problem import Problem as Aligned
 from pairalign.cli import main as cli
-from pairalign.engines.cpu.pruning import Pruned, Pruning
+from pairalign.engines.cpu.cpu_engine import Pruned, Pruning
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda import cuda_devices
 from pairalign.engines.cuda.pruned import pruned_family, sampling

@@ -37,10 +37,10 @@ from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_engine import (
     OPENCL_FAMILIES,
     OpenClEngine,
+    pinned_pool,
 )
 from pairalign.engines.opencl.opencl_family import OpenClContext
 from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
-from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA

@@ -20,7 +20,7 @@ from pairalign.engines.cuda import cuda_selection
 from pairalign.engines.opencl import opencl_devices
 from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_devices import OpenClDevice, read_source, source_folder
-from pairalign.engines.opencl.opencl_selection import choose_opencl_devices, list_opencl_devices
+from pairalign.engines.opencl.opencl_engine import choose_opencl_devices, list_opencl_devices
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.pairs.want import Detail
 

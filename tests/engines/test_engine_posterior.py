@@ -19,8 +19,12 @@ from pairalign.alignments.posteriors import ARITHMETICS, ONE
 from pairalign.engines.cpu import cpu_posterior
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.scoring.posterior_bounds import GROUP, growth_bits
-from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
+from pairalign.scoring.posterior_models import (
+    GROUP,
+    MOST_MATCH_STATES,
+    growth_bits,
+    posterior_model,
+)
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet
 

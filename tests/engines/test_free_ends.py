@@ -30,8 +30,7 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import Pruning, instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
 

@@ -24,8 +24,7 @@ from similar_problems import (
 )
 from strategies import LETTERS, Problem
 
-from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning, instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA, PROTEIN
 

@@ -24,8 +24,7 @@ from similar_problems import (
 )
 from strategies import Problem, make_scoring, match_matrix, random_sequences, small_problems
 
-from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import Pruning, instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
 

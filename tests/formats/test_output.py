@@ -26,8 +26,8 @@ from pairalign.errors import FormatError, OutputError
 from pairalign.formats import find_format, open_writer, parquet
 from pairalign.formats import output as output_module
 from pairalign.formats import writer as writer_module
-from pairalign.formats.carriers import MOST_UNFORMATTED
 from pairalign.formats.output import open_output
+from pairalign.formats.text_queue import MOST_UNFORMATTED
 from pairalign.formats.writer import Content
 from pairalign.formats.zstd import read_zstd
 from pairalign.pairs.want import Detail

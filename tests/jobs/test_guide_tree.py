@@ -23,7 +23,7 @@ from pairalign.formats.distances import write_distances
 from pairalign.results.distances_result import DistanceMatrix
 from pairalign.results.tree_result import GuideTree
 from pairalign.trees.distance_matrix import number_of_pairs
-from pairalign.trees.newick import format_length
+from pairalign.trees.tree_text import format_length
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 

@@ -131,7 +131,7 @@ def test_too_little_in_python() -> None:
 def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
     assert distance_bytes(COUNT, 512 * MIB) == TRIANGLE
     assert bytes_of(Resources(memory=512 * MIB), TRIANGLE) == 512 * MIB - TRIANGLE
-    monkeypatch.setattr("pairalign.base.free_memory.free_bytes", lambda: 1024 * MIB)
+    monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: 1024 * MIB)
     assert bytes_of(Resources(), TRIANGLE) == (1024 * MIB - TRIANGLE) // 2
     monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: TRIANGLE - 1)
     with pytest.raises(CapacityError, match="are free"):

@@ -8,8 +8,8 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.pairs.remaining_windows import RestOfGrid
 from pairalign.pairs.windows import (
+    RestOfGrid,
     Window,
     WindowGrid,
     count_cells,

@@ -7,7 +7,7 @@ import pytest
 from fasta_texts import DNA_LETTERS, contents, read, sequence_lists
 from hypothesis import given
 
-from pairalign.base.byte_counts import count_bytes
+from pairalign.base.arrays import count_bytes
 from pairalign.errors import FastaError
 from pairalign.sequences.alphabets import DNA, INVALID, PROTEIN, get_alphabet, guess_alphabet
 from pairalign.sequences.set_reading import read_two_sets

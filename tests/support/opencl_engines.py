@@ -33,7 +33,7 @@ def opencl_device(index: int = 0) -> Any:
 
     Where PAIRALIGN_NEEDS_OPENCL is set the test fails instead, so that none is left out unseen.
     """
-    from pairalign.engines.opencl.opencl_selection import choose_opencl_devices
+    from pairalign.engines.opencl.opencl_engine import choose_opencl_devices
 
     try:
         return choose_opencl_devices(())[index]

@@ -20,8 +20,7 @@ from strategies import (
     with_residues,
 )
 
-from pairalign.engines.cpu.cpu_engine import CpuEngine
-from pairalign.engines.cpu.pruning import Pruned, Pruning
+from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring

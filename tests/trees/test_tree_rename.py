@@ -14,7 +14,7 @@ from commands import fasta
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.trees.newick import PROGRAMS
+from pairalign.trees.tree_text import PROGRAMS
 
 NAMES = [
     "AB01;tax=d:Bacteria,p:Firmicutes;",

@@ -12,8 +12,9 @@ from __future__ import annotations
 import ctypes
 import os
 from copy import copy
-from ctypes import c_int32, c_void_p
+from ctypes import c_int32, c_int64, c_void_p
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +39,78 @@ from pairalign.engines.cpu.native_structs import (
     NativeWant,
     NativeWindow,
 )
-from pairalign.engines.cpu.pruning import NEVER, Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
+
+# The order of pairalign::Pruning.
+_USES = ("never", "auto", "always", "forced", "wavefronts", "lanes")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which pairs of global mode are pruned. The alignments are the same whatever it says.
+
+    The native code is in ``cpu/pruned/``; ``docs/similar-sequences.md`` derives the bound.
+
+    Attributes
+    ----------
+    use : {"never", "auto", "always", "forced", "wavefronts", "lanes"}
+        ``auto``: pairs for which it is expected to be faster. ``always``: those where it fills
+        at most half of the matrix. For tests, ``forced``: all by a band, ``wavefronts``: all
+        for whose wavefronts there is room, ``lanes``: all by bands of many pairs at a time.
+    worse_seed : int
+        For tests: taken from the score that the band is made for. It costs time only.
+    lower_bound : int
+        For tests: taken from the bound. It is unsound then, which the engine must notice.
+    """
+
+    use: str = "never"
+    worse_seed: int = 0
+    lower_bound: int = 0
+
+    def apply(self, handle: int) -> None:
+        """Tell an open native engine."""
+        use = _USES.index(self.use)
+        library.pairalign_set_pruning(handle, use, self.worse_seed, self.lower_bound)
+
+
+NEVER = Pruning()
+
+
+class Pruned(NamedTuple):
+    """What pruning did so far: pairs, and cells of matrices.
+
+    Attributes
+    ----------
+    tried, done : int
+        Pairs; the others were aligned in full.
+    lost : int
+        Pairs whose band broke off, which takes an unsound bound. They were aligned in full.
+    beam_cells, cells : int
+        Filled to find a score to begin with, and within bands.
+    matrix_cells : int
+        Of the pairs that were tried.
+    by_wavefronts : int
+        Pairs that were done without a band; `cells` counts entries of their wavefronts.
+    """
+
+    tried: int
+    done: int
+    lost: int
+    beam_cells: int
+    cells: int
+    matrix_cells: int
+    by_wavefronts: int = 0
+
+    @classmethod
+    def of(cls, handle: int) -> Pruned:
+        """Ask an open native engine."""
+        counts = (c_int64 * len(cls._fields))()
+        library.pairalign_pruned(ctypes.c_void_p(handle), counts)
+        return cls(*counts)
+
 
 USES = ("auto", "always", "never")
 READ_AHEAD_BYTES = 64  # the native code reads sequences in whole words

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.byte_counts import count_bytes
+from pairalign.base.arrays import count_bytes
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of

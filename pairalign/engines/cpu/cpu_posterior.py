@@ -13,8 +13,7 @@ from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY
-from pairalign.scoring.posterior_bounds import growth_bits
-from pairalign.scoring.posterior_models import CODES, MOST_MATCH_STATES, PosteriorModel
+from pairalign.scoring.posterior_models import CODES, MOST_MATCH_STATES, PosteriorModel, growth_bits
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -68,7 +67,7 @@ class PosteriorEngine:
     Attributes
     ----------
     is_gpu, residues_at_once
-        See `pairalign.engines.posterior_computer.PosteriorComputer`.
+        See `pairalign.engines.posterior_engines.PosteriorComputer`.
 
     Raises
     ------

@@ -23,9 +23,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import KernelBuildError
 from pairalign.base.fork_lock import fork_lock
+from pairalign.base.limits import usable_cores
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
 from pairalign.engines.cuda.ahead_files import (
@@ -36,8 +36,7 @@ from pairalign.engines.cuda.ahead_files import (
     find_ahead,
     nvcc_options,
 )
-from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc
-from pairalign.engines.cuda.source_text import text_of
+from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc, text_of
 
 Defines = Mapping[str, "int | str"]
 

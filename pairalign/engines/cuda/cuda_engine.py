@@ -14,7 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.error_types import KernelBuildError
 from pairalign.engines import Engine, EngineRequest
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
-from pairalign.base.distinct import distinct
+from pairalign.base.arrays import Int32s, distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning

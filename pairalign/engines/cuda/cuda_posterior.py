@@ -41,8 +41,7 @@ from pairalign.engines.cuda.posterior_plan import (
     strips_of,
 )
 from pairalign.engines.posterior_computer import PosteriorRequest
-from pairalign.scoring.posterior_bounds import growth_bits
-from pairalign.scoring.posterior_models import PosteriorModel
+from pairalign.scoring.posterior_models import PosteriorModel, growth_bits
 
 EXPANDER = "expand_posteriors"
 

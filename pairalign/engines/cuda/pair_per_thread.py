@@ -23,9 +23,13 @@ from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.device_rectangles import align_rectangles
-from pairalign.engines.device.tile_plan import ARGUMENTS, Costs, Planner, Rectangle, TileBatch
-from pairalign.engines.device.widths import (
+from pairalign.engines.device.tile_plan import (
+    ARGUMENTS,
     WIDTHS,
+    Costs,
+    Planner,
+    Rectangle,
+    TileBatch,
     Width,
     width_of,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.base.distinct import distinct
+from pairalign.base.arrays import distinct
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import KernelBuildError, shown_name
-from pairalign.engines.cpu.cpu_engine import CpuEngine
-from pairalign.engines.cpu.pruning import Pruning
+from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 

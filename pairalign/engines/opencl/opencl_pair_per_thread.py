@@ -20,8 +20,15 @@ from pairalign.base.choices import ALL_MODES
 from pairalign.base.native import struct_dtype
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Costs, Planner, Rectangle, TileBatch
-from pairalign.engines.device.widths import Width, width_of
+from pairalign.engines.device.tile_plan import (
+    BATCH_NUMBERS,
+    Costs,
+    Planner,
+    Rectangle,
+    TileBatch,
+    Width,
+    width_of,
+)
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 from pairalign.engines.opencl.opencl_family import Arena, OpenClContext

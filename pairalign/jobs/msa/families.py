@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from pairalign.alignments.homologs import Homologs
+from pairalign.alignments.multiple import Homologs
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.homologs import Homologs
+from pairalign.alignments.multiple import Homologs
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import whole_number
 from pairalign.base.declaration import make

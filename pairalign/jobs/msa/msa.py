@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.alignments.homologs import Homologs
+from pairalign.alignments.multiple import Homologs
 from pairalign.base.function_options import takes
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.msa_plan import plan_msa

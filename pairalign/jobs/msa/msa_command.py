@@ -31,7 +31,7 @@ from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.jobs.run.kept_results import kept_results
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.newick import check_names, to_newick
+from pairalign.trees.tree_text import check_names, to_newick
 
 
 def run_msa(request: MsaOptions) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
+from pairalign.alignments.multiple import Homologs, MultipleAlignment, describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.console import log
 from pairalign.base.declaration import changed, check

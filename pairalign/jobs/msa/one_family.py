@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.homologs import Homologs
+from pairalign.alignments.multiple import Homologs
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import AlignmentFileError, CapacityError
@@ -51,7 +51,7 @@ from pairalign.jobs.run.memory import bytes_of
 from pairalign.results import tree_result
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
-from pairalign.trees.tree_pruning import first_leaves
+from pairalign.trees.tree_joining import first_leaves
 
 ROUNDS = 2
 REFINEMENTS = 100

@@ -16,12 +16,13 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.jobs.run.blocks import Density, LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.slabs import cut_windows
-from pairalign.pairs.remaining_windows import RestOfGrid, cells_of_all
 from pairalign.pairs.windows import (
     UNLIMITED,
     Lengths,
+    RestOfGrid,
     Window,
     WindowGrid,
+    cells_of_all,
     count_cells,
     cut_rows,
     first_columns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pairalign.base.error_types import CapacityError
-from pairalign.base.free_memory import default_bytes, free_bytes
+from pairalign.base.limits import default_bytes, free_bytes
 from pairalign.requests.resources import Resources
 
 _LEAST_WORK = 16 << 20

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from pairalign.base.choices import TABLE_ENDINGS
-from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import html_table
+from pairalign.base.packages import make_frame
 from pairalign.clusters.splits import result
 from pairalign.jobs.splits import interaction_split
 from pairalign.jobs.splits.interaction_split import FOLD

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.byte_counts import count_bytes
-from pairalign.engines.cpu.pruning import Pruned, Pruning
+from pairalign.base.arrays import count_bytes
+from pairalign.engines.cpu.cpu_engine import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily

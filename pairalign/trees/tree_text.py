@@ -1,6 +1,7 @@
-"""Newick: a rooted binary tree with branch lengths on one line, names without quotes.
+"""Trees as text: Newick, NEXUS, MAFFT's rows, and a drawing.
 
-That is what every program reads as a guide tree. Names are written as they are or not at all: a
+Newick is a rooted binary tree with branch lengths on one line, names without quotes: what every
+program reads as a guide tree. Names are written as they are or not at all: a
 character that means something in Newick, and what a program is known to stumble over, are errors.
 """
 
@@ -137,3 +138,90 @@ def check_headers(sequences: SequenceSet, program: str) -> None:
 def format_length(length: float) -> str:
     """Write a branch length with up to 9 digits and no exponent, which not all programs read."""
     return np.format_float_positional(length, precision=9, unique=True, fractional=False, trim="0")
+
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9.]*")
+
+
+def to_nexus(tree: GuideTree) -> str:
+    """Write a rooted tree for FigTree and others: names, and the tree as Newick of their numbers.
+
+    A name may be anything: one that has more than digits and Latin characters is in quotes, for
+    readers take an underscore without them for a blank; a quote in it is doubled.
+
+    References
+    ----------
+    Maddison, Swofford and Maddison: NEXUS: an extensible file format for systematic information.
+    Systematic Biology 46 (1997), 590-621.
+    """
+    names = [_quoted(name) for name in tree.names]
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    numbered = [f"    {number} {name}" for number, name in zip(numbers, names, strict=True)]
+    lines = [
+        "#NEXUS",
+        "begin taxa;",
+        f"  dimensions ntax={len(names)};",
+        "  taxlabels",
+        *(f"    {name}" for name in names),
+        "  ;",
+        "end;",
+        "begin trees;",
+        "  translate",
+        ",\n".join(numbered),
+        "  ;",
+        f"  tree {tree.method} = [&R] {newick_text(tree, numbers)}",
+        "end;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else "'" + name.replace("'", "''") + "'"
+
+
+def to_mafft(tree: GuideTree) -> str:
+    """Write the merges of a tree as MAFFT's ``--treein`` reads them: ``i j length_i length_j``.
+
+    One line a merge: two clusters i < j and the lengths of the branches to them. Clusters are known
+    by their first sequence, counted from 1 in the order of the input; the merged one keeps i.
+    """
+    first = tree.first_leaves() + 1
+    rows = (
+        f"{first[i]} {first[j]} {format_length(left)} {format_length(right)}\n"
+        for (i, j), (left, right) in zip(tree.children, tree.lengths, strict=True)
+    )
+    return "".join(rows)
+
+
+def to_ascii(tree: GuideTree, width: int = 100) -> str:
+    """Draw a tree from left to right; branches are to scale, at least one column each.
+
+    Parameters
+    ----------
+    width : int
+        Columns of the drawing without names; more where a tree has more levels than that.
+    """
+    count = len(tree)
+    depths = tree.depths()
+    levels = np.zeros(len(depths), np.int64)
+    for merge in range(count - 2, -1, -1):
+        levels[tree.children[merge]] = levels[count + merge] + 1
+    # Two columns a level at least, the rest is shared out by length.
+    scale = max(width - 2 * int(levels.max()), 0) / max(float(depths.max()), 1e-300)
+    columns = 2 * levels + np.rint(depths * scale).astype(np.int64)
+    rows = np.zeros(len(depths), np.int64)
+    rows[tree.leaves()] = 2 * np.arange(count)
+    for merge, pair in enumerate(tree.children):
+        rows[count + merge] = rows[pair].sum() // 2
+    canvas = np.full((2 * count - 1, int(columns.max()) + 1), " ")
+    for merge, pair in enumerate(tree.children):
+        column = columns[count + merge]
+        top, bottom = rows[pair]
+        canvas[top + 1 : bottom, column] = "|"
+        for child, corner in zip(pair, "/\\", strict=True):
+            canvas[rows[child], column] = corner
+            canvas[rows[child], column + 1 : columns[child] + 1] = "-"
+    lines = ["".join(line).rstrip() for line in canvas]
+    for leaf, name in enumerate(tree.names):
+        lines[rows[leaf]] += f" {name}"
+    return "\n".join(lines) + "\n"

@@ -1,15 +1,40 @@
-"""BLAST's tabular format with comments, ``-outfmt 7``: the lines of `blast6` after a header."""
+"""BLAST's tabular format: a line a pair; ``-outfmt 6`` without a header, ``-outfmt 7`` with one."""
 
 from __future__ import annotations
 
 import os
 from typing import ClassVar
 
-from pairalign.alignments.fields import FIELDS
-from pairalign.formats.blast6 import Blast6Writer
+from pairalign.alignments.fields import BLAST6, FIELDS
+from pairalign.formats.name_rules import NO_COMMENT
 from pairalign.formats.pair_lines import PairLines
+from pairalign.formats.writer import TextWriter
+from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import whole_of
 from pairalign.statistics.statements import statements
+
+
+class Blast6Writer(TextWriter):
+    """BLAST's twelve columns, or others that were chosen, see `pairalign.alignments.fields`.
+
+    ``qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore``:
+    positions count from 1 and include the last residue; ``pident`` is 100 matches by columns, with
+    3 decimals; ``evalue`` has three digits, and is 0.0 where a double holds fewer, ``bitscore`` one
+    decimal; both are ``nan`` where statistics are not known, as in modes other than local.
+    Pairs of which nothing is aligned are left out. On strand - ``sstart`` is larger than ``send``.
+    """
+
+    name = "blast6"
+    lines: ClassVar[PairLines | None] = PairLines()
+    shows_residues = False
+    suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
+    needs = Detail.STATS
+    of_block = True
+    takes_both_ways = True
+    either_strand = True
+    name_rules = (NO_COMMENT, NO_COMMENT)
+    default_fields = tuple(FIELDS[name] for name in BLAST6)
+
 
 _LABELS = {
     FIELDS[name].code: label
