@@ -44,7 +44,7 @@ SIGNATURES = {
     # cpu/clusters/separators.cpp
     "cheapest_border": "pointer int32 pointer int32 pointer double int32 pointer -> int32",
     # cpu/files/crc32.h
-    "crc32": "uint32 text int64 -> uint32",
+    "crc32": "uint32 pointer int64 -> uint32",
     "has_crc32": "-> int32",
     # cpu/filters/device_tables.cpp
     "bound_lengths": "pointer int32 pointer int32 pointer*2 -> none",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,30 @@ from pairalign.base.error_types import MissingPackageError
 
 if TYPE_CHECKING:
     import pandas
+
+
+@contextmanager
+def needed(what: str, name: str, install: str | None = None) -> Iterator[None]:
+    """Say what is missing where an import fails in a ``with`` block.
+
+    Parameters
+    ----------
+    what, name : str
+        What needs the package, and what that is called.
+    install : str, optional
+        What pip is to install; default: `name`.
+
+    Raises
+    ------
+    MissingPackageError
+        The package is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{what} needs {name}, which is not installed: pip install {install or name}"
+        ) from error
 
 
 def check_biopython(what: str) -> None:
@@ -24,8 +49,6 @@ def make_frame(
     data: object, index: Sequence[str] | None = None, columns: Sequence[str] | None = None
 ) -> pandas.DataFrame:
     """Return a ``pandas.DataFrame``; MissingPackageError without pandas."""
-    try:
+    with needed("a DataFrame", "pandas"):
         from pandas import DataFrame
-    except ImportError:
-        raise MissingPackageError("a DataFrame needs pandas: pip install pandas") from None
     return DataFrame(data, index, columns)

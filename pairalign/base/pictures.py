@@ -8,17 +8,13 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 
-try:
+with needed("a picture", "matplotlib", "'pairalign[plot]'"):
     import matplotlib
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
-except ImportError as error:
-    raise MissingPackageError(
-        "pictures need matplotlib, which is not installed: pip install 'pairalign[plot]'"
-    ) from error
 
 __all__ = ["DOTS", "Axes", "LineCollection", "Picture", "picture_bytes"]
 

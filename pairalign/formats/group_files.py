@@ -90,13 +90,8 @@ def read_groups(
     return make_groups(sequences, said, path, several=several, each=each)
 
 
-def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], Int32s]:
+def read_named_groups(path: str) -> tuple[list[str], Int32s]:
     """Read names and their groups where there are no sequences.
-
-    Parameters
-    ----------
-    path, format
-        As for `read_groups`.
 
     Returns
     -------
@@ -112,7 +107,7 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
     """
     groups: dict[str, int] = {}
     numbers: dict[str, int] = {}
-    said, _ = _read_said(path, format, USUAL_COLUMNS)
+    said, _ = _read_said(path, None, USUAL_COLUMNS)
     for membership in said:
         name = membership.name.removesuffix("...")  # CD-HIT's
         if name in groups:

@@ -6,7 +6,7 @@ import io
 import sys
 from typing import IO, Any
 
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 
 ZSTD_LEVEL = 3
 _BLOCK = 1 << 20
@@ -16,12 +16,8 @@ def check_zstd() -> None:
     """Raise MissingPackageError if there is nothing to compress with."""
     if sys.version_info >= (3, 14):
         return
-    try:
+    with needed("zstd", "zstandard", "'pairalign[zstd]'"):
         import zstandard  # noqa: F401
-    except ImportError:
-        raise MissingPackageError(
-            "zstd needs zstandard, which is not installed: pip install 'pairalign[zstd]'"
-        ) from None
 
 
 def compress_frame(text: bytes | bytearray | memoryview) -> bytes:

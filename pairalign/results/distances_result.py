@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.base.error_types import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.base.packages import check_biopython, make_frame
+from pairalign.base.packages import check_biopython, make_frame, needed
 from pairalign.results.base_result import Result
 from pairalign.trees import distance_matrix, group_distances, sparse_distances
 
@@ -61,13 +60,9 @@ class Distances(distance_matrix.Distances):
         MissingPackageError
             anndata, or within a limit SciPy, is not installed.
         """
-        try:
+        with needed("this", "anndata", "'pairalign[anndata]'"):
             from anndata import AnnData
             from pandas import DataFrame
-        except ImportError:
-            raise MissingPackageError(
-                "this needs anndata, which is not installed: pip install 'pairalign[anndata]'"
-            ) from None
         names, others = self.sides
         rows, notes = DataFrame(index=names), {"pairalign": self.facts}
         matrices = self._matrices()
@@ -186,10 +181,8 @@ class SparseDistances(Result, Distances, sparse_distances.SparseDistances):
         MissingPackageError
             SciPy is not installed.
         """
-        try:
+        with needed("a CSR matrix", "scipy"):
             from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-        except ImportError:
-            raise MissingPackageError("a CSR matrix needs SciPy: pip install scipy") from None
         data, indices, indptr = self.csr_arrays()
         return csr_matrix((data, indices, indptr), shape=self.shape)
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 from pairalign.scoring.own_scores import own_scores
 
 WEIGHTS = ("identity", "score")
@@ -16,10 +16,8 @@ WEIGHTS = ("identity", "score")
 
 def make_networkx(alignments: Alignments) -> Any:
     """Make a ``networkx.Graph``; see `pairalign.Alignments.to_networkx`."""
-    try:
+    with needed("a graph", "networkx", "'pairalign[graph]'"):
         import networkx
-    except ImportError as error:
-        raise _missing("networkx", "graph") from error
     graph = networkx.Graph()
     ids = _node_ids(alignments)
     for names, sequences in zip(ids, _sets(alignments), strict=False):
@@ -38,10 +36,8 @@ def make_networkx(alignments: Alignments) -> Any:
 
 def make_igraph(alignments: Alignments) -> Any:
     """Make an ``igraph.Graph``; see `pairalign.Alignments.to_igraph`."""
-    try:
+    with needed("a graph", "igraph", "'pairalign[graph]'"):
         import igraph  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise _missing("igraph", "graph") from error
     sets = _sets(alignments)
     shift = 0 if len(sets) == 1 else len(sets[0])
     graph = igraph.Graph()
@@ -60,10 +56,8 @@ def make_scipy(alignments: Alignments, weight: str) -> Any:
     """Make a ``scipy.sparse.csr_array``; see `pairalign.Alignments.to_scipy`."""
     if weight not in WEIGHTS:
         raise ValueError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
-    try:
+    with needed("a graph", "scipy", "'pairalign[graph]'"):
         import scipy.sparse  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise _missing("scipy", "graph") from error
     best = _best_of_pairs(alignments)
     values = np.nan_to_num(getattr(alignments, weight).astype(np.float64))[best]
     rows, columns = alignments.query[best], alignments.target[best]
@@ -118,9 +112,3 @@ def _edge_fields(alignments: Alignments, best: npt.NDArray[np.int64]) -> dict[st
             "-" if strand < 0 else "+" for strand in alignments.strand[best].tolist()
         ]
     return fields
-
-
-def _missing(package: str, extra: str) -> MissingPackageError:
-    return MissingPackageError(
-        f"a graph needs {package}, which is not installed: pip install 'pairalign[{extra}]'"
-    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 if TYPE_CHECKING:
@@ -39,10 +39,8 @@ def to_tabular_msa(
     MissingPackageError
         scikit-bio is not installed.
     """
-    try:
+    with needed("this", "scikit-bio"):
         import skbio
-    except ImportError:
-        raise MissingPackageError("scikit-bio is missing: pip install scikit-bio") from None
     kind: Any = skbio.DNA if alphabet == DNA else skbio.Protein
     sequences = [
         kind(_spelled(row, alphabet), metadata={"id": name})
@@ -78,11 +76,9 @@ def to_biotite_alignment(
     MissingPackageError
         biotite is not installed.
     """
-    try:
+    with needed("this", "biotite"):
         import biotite.sequence
         import biotite.sequence.align
-    except ImportError:
-        raise MissingPackageError("biotite is missing: pip install biotite") from None
     trace = np.full((len(rows[0]), len(rows)), -1, np.int64)
     for number, (row, start) in enumerate(zip(rows, starts, strict=True)):
         is_residue = np.frombuffer(row.encode("ascii"), np.uint8) != ord(GAP)

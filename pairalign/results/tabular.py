@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 from pairalign.pairs.want import Detail
 from pairalign.scoring.cigars import OP_LETTERS
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
+_TABLES = "'pairalign[tables]'"
 _MOST_RUNS = 2**31 - 1
 """What the offsets of an Arrow list reach; those of a large list are twice as wide."""
 
@@ -39,10 +40,8 @@ class Tabular:
         MissingPackageError
             pandas or pyarrow is not installed.
         """
-        try:
+        with needed("this", "pandas", _TABLES):
             import pandas  # noqa: F401
-        except ImportError as error:
-            raise _missing("pandas") from error
         frame: pandas.DataFrame = with_text_cigars(self.to_arrow()).to_pandas()
         return frame
 
@@ -56,10 +55,8 @@ class Tabular:
         MissingPackageError
             polars or pyarrow is not installed.
         """
-        try:
+        with needed("this", "polars", _TABLES):
             import polars
-        except ImportError as error:
-            raise _missing("polars") from error
         frame = polars.from_arrow(with_text_cigars(self.to_arrow()))
         assert isinstance(frame, polars.DataFrame)
         return frame
@@ -67,12 +64,6 @@ class Tabular:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Give the table to any library that takes Arrow data (the Arrow PyCapsule interface)."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-
-def _missing(name: str) -> MissingPackageError:
-    return MissingPackageError(
-        f"this needs {name}, which is not installed: pip install 'pairalign[tables]'"
-    )
 
 
 def make_table(alignments: Alignments) -> pa.Table:
@@ -83,10 +74,8 @@ def make_table(alignments: Alignments) -> pa.Table:
     MissingPackageError
         pyarrow is not installed.
     """
-    try:
+    with needed("this", "pyarrow", _TABLES):
         import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise _missing("pyarrow") from error
     detail = Detail.STATS if alignments.has_stats else Detail.SCORE
     runs = 0
     if alignments.cigar is not None:

@@ -153,11 +153,11 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
     return _chains(titles, rows, source, degap=degap)
 
 
-def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
+def chains_of_table(table: Any) -> list[Chain]:
     """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
     titles = titles_of(table)
     columns = [[field_of(value) for value in table[title]] for title in titles]
-    return _chains(titles, zip(*columns, strict=True), source)
+    return _chains(titles, zip(*columns, strict=True), "the table")
 
 
 def _check_titles(titles: list[str], source: str) -> None:

@@ -110,5 +110,5 @@ def test_a_missing_package_is_named(
 ) -> None:
     (pair,) = pairalign.align(BASES)
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    with pytest.raises(MissingPackageError, match=r"is missing: pip install"):
+    with pytest.raises(MissingPackageError, match=r"not installed: pip install"):
         getattr(pair, method)()

@@ -8,10 +8,8 @@ name device, kernel and window. Everything that touches the driver goes through 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -25,14 +23,13 @@ from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
-from pairalign.engines.device.device_sets import DeviceSet, Shared, halve_batches
+from pairalign.engines.device.device_sets import DeviceSet, FamilyContext
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.residues import codes_in
-from pairalign.sequences.row_order import find_row_ranks
 
 __all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
 
@@ -41,22 +38,16 @@ USUAL_SHARED_BYTES = 48 << 10
 """Shared memory of a block that every device gives without asking."""
 
 
-@dataclass
-class DeviceContext:
+@dataclass(kw_only=True)
+class DeviceContext(FamilyContext):
     """One device as a kernel family sees it. The CUDA context is current whenever a family runs.
 
     Attributes
     ----------
-    name : str
-        ``cuda:0``; for messages and thread names.
     driver : module
         ``pycuda.driver`` (or a stand-in with the same names).
     capability : (int, int)
         Compute capability.
-    memory_bytes : int
-        How much device memory the family may hold at a time, all its buffers together.
-    queries, targets : DeviceSet
-        The same object for one set against itself.
     columns : DeviceSet
         `targets` as the window under way aligns them: of a window of strand -1, ``codes`` holds the
         window's columns reverse-complemented (and nothing else). Set by the engine.
@@ -73,56 +64,24 @@ class DeviceContext:
         Makes pinned host memory.
     pool : PinnedPool
         Pinned host memory for results: the device copies straight into the arrays returned.
-    align_on_host : callable (window, want) -> Alignments
-        The CPU engine, for pairs too large for the device; says so once in the log.
-    check_cancelled : callable () -> None
-        Raises when the run was cancelled; call it between batches.
     streams : SharedStreams
         Streams for kernels, shared by all engines on the device.
-    shared : Shared
-        What engines of a run have in common, while they are opened.
-    kernel : str
-        The kernel launched last; set it before each launch, errors quote it.
     """
 
-    name: str
     driver: ModuleType
     capability: tuple[int, int]
     multiprocessors: int
-    memory_bytes: int
-    scoring: Scoring
-    queries: DeviceSet
-    targets: DeviceSet
     load_module: Callable[[str, Mapping[str, int | str]], Any]
     load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
     compile_ahead: Callable[[Sequence[ModuleRequest]], None]
     detail: Detail
     pinning: Pinning
     pool: PinnedPool
-    align_on_host: Callable[[Window, Want], Alignments]
-    check_cancelled: Callable[[], None]
     streams: SharedStreams
-    shared: Shared
-    kernel: str = "(none)"
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
     columns: DeviceSet = field(init=False)
 
     def __post_init__(self) -> None:
         self.columns = self.targets
-
-    @property
-    def one_set(self) -> bool:
-        """True when a set is aligned with itself."""
-        return self.queries is self.targets
-
-    @cached_property
-    def ranks(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None:
-        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
-        if self.one_set:
-            return None
-        return self.shared.once(
-            "ranks", lambda: find_row_ranks(self.queries.sequences, self.targets.sequences)
-        )
 
     def used_codes(self) -> npt.NDArray[np.uint8]:
         """Return the codes of the sets' residues, ascending, with those of the other strand."""
@@ -138,16 +97,6 @@ class DeviceContext:
         allocation = self.driver.mem_alloc(array.nbytes)
         self.driver.memcpy_htod(allocation, array)
         return allocation
-
-    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
-        """Return the bytes that batches may use after one of `batch_bytes` did not fit; log it.
-
-        Raises
-        ------
-        DeviceError
-            That would be less than `LEAST_BATCH_BYTES`.
-        """
-        return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
 
     def pipeline(self, slots: int, memory_bytes: int, *, grows: bool = True) -> BatchPipeline[Slot]:
         """Return a pipeline of `batches` batches at a time, which share `memory_bytes`.

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import DeviceError
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.residues import lay_out_residues
+from pairalign.sequences.row_order import find_row_ranks
 from pairalign.sequences.sets import SequenceSet
 
 LEAST_BATCH_BYTES = 1 << 20
@@ -85,6 +92,71 @@ class Shared:
         self._made.clear()
 
 
+@dataclass(kw_only=True)
+class FamilyContext:
+    """What a family of kernels sees of one device, whatever framework runs them.
+
+    Attributes
+    ----------
+    name : str
+        ``cuda:0``; for messages and thread names.
+    memory_bytes : int
+        How much device memory the family may hold at a time, all its buffers together.
+    queries, targets : DeviceSet
+        The same object for one set against itself.
+    align_on_host : callable (window, want) -> Alignments
+        The CPU engine, for pairs too large for the device; says so once in the log.
+    check_cancelled : callable () -> None
+        Raises when the run was cancelled; call it between batches.
+    shared : Shared
+        What engines of a run have in common, while they are opened.
+    kernel : str
+        The kernel launched last; set it before each launch, errors quote it.
+    """
+
+    name: str
+    memory_bytes: int
+    scoring: Scoring
+    queries: DeviceSet
+    targets: DeviceSet
+    align_on_host: Callable[[Window, Want], Alignments]
+    check_cancelled: Callable[[], None]
+    shared: Shared
+    kernel: str = "(none)"
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
+
+    @property
+    def one_set(self) -> bool:
+        """True when a set is aligned with itself."""
+        return self.queries is self.targets
+
+    @cached_property
+    def ranks(self) -> tuple[Int32s, Int32s] | None:
+        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
+        if self.one_set:
+            return None
+        return self.shared.once(
+            "ranks", lambda: find_row_ranks(self.queries.sequences, self.targets.sequences)
+        )
+
+    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
+        """Return the bytes that batches may use after one of `batch_bytes` did not fit; log it.
+
+        Raises
+        ------
+        DeviceError
+            That would be less than `LEAST_BATCH_BYTES`.
+        """
+        halved = min(limit_bytes, batch_bytes) // 2
+        if halved < LEAST_BATCH_BYTES:
+            raise DeviceError(
+                f"{self.name}: out of memory: not even batches of {LEAST_BATCH_BYTES >> 20} MiB "
+                "find room; is another program using the device?"
+            )
+        self.log.info("%s: out of memory, going on with batches of %d MiB", self.name, halved >> 20)
+        return halved
+
+
 def padded_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Bytes that sequences of these lengths take, each where 16 bytes can be read."""
     return -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
@@ -99,21 +171,3 @@ def lay_out(sequences: SequenceSet) -> SetLayout:
     codes = np.full(int(padded.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
     lay_out_residues(sequences, _SAME, starts, codes)
     return SetLayout(codes, starts, lengths, order)
-
-
-def halve_batches(name: str, limit_bytes: int, batch_bytes: int, log: logging.Logger) -> int:
-    """Return the bytes batches on a device may use after one of `batch_bytes` did not fit; log it.
-
-    Raises
-    ------
-    DeviceError
-        That would be less than `LEAST_BATCH_BYTES`.
-    """
-    halved = min(limit_bytes, batch_bytes) // 2
-    if halved < LEAST_BATCH_BYTES:
-        raise DeviceError(
-            f"{name}: out of memory: not even batches of {LEAST_BATCH_BYTES >> 20} MiB "
-            "find room; is another program using the device?"
-        )
-    log.info("%s: out of memory, going on with batches of %d MiB", name, halved >> 20)
-    return halved

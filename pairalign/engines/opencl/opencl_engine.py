@@ -120,7 +120,9 @@ class OpenClEngine(DeviceEngine[OpenClDevice]):
         self._pool = pinned_pool(device, self._queue, pinned_bytes)
         nothing: Any = None  # until the sequences are there
         self._context = OpenClContext(
+            name=device.name,
             device=device,
+            shared=self._shared,
             queue=self._queue,
             memory_bytes=limit,
             scoring=self.scoring,

@@ -6,10 +6,8 @@ of limited size and whose kernels take them as arguments one by one.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,67 +15,32 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.device.batch_pipeline import BatchPipeline
-from pairalign.engines.device.device_sets import DeviceSet, halve_batches
+from pairalign.engines.device.device_sets import FamilyContext
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.row_order import find_row_ranks
 
 if TYPE_CHECKING:
     import pyopencl
 
 
-@dataclass
-class OpenClContext:
+@dataclass(kw_only=True)
+class OpenClContext(FamilyContext):
     """One device as a kernel family sees it: its queue, its memory, the sequences on it.
 
     Attributes
     ----------
     queue : pyopencl.CommandQueue
         Everything is queued in order; a family waits for it before it returns.
-    memory_bytes : int
-        How much device memory the family may hold at a time, all its buffers together.
-    queries, targets : DeviceSet
-        The same object for one set against itself; arrays are buffers.
     pool : PinnedPool or None
         Memory for results that the device copies to directly; None where that is all memory.
-    align_on_host : callable (window, want) -> Alignments
-        The CPU engine, for pairs too large for the device; says so once in the log.
-    check_cancelled : callable () -> None
-        Raises when the run was cancelled; call it between batches.
-    kernel : str
-        The kernel launched last; errors quote it.
     """
 
     device: OpenClDevice
     queue: pyopencl.CommandQueue
-    memory_bytes: int
-    scoring: Scoring
-    queries: DeviceSet
-    targets: DeviceSet
     pool: PinnedPool | None
-    align_on_host: Callable[[Window, Want], Alignments]
-    check_cancelled: Callable[[], None]
-    kernel: str = "(none)"
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
-
-    @property
-    def one_set(self) -> bool:
-        """True when a set is aligned with itself."""
-        return self.queries is self.targets
-
-    @cached_property
-    def ranks(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None:
-        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
-        if self.one_set:
-            return None
-        return find_row_ranks(self.queries.sequences, self.targets.sequences)
-
-    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
-        """See `pairalign.engines.device.device_sets.halve_batches`."""
-        return halve_batches(self.device.name, limit_bytes, batch_bytes, self.log)
 
     def pipeline(self, memory_bytes: int) -> BatchPipeline[Arena]:
         """Return a pipeline of one batch at a time, which takes `memory_bytes` at most."""

@@ -17,6 +17,7 @@ from pairalign.alignments.alignment_records import (
 )
 from pairalign.base.arrays import Structs
 from pairalign.base.error_types import AlignmentFileError, FormatError
+from pairalign.formats.libraries import arrow
 from pairalign.formats.readers.reader import RecordReader
 from pairalign.formats.readers.table_reader import COLUMN_ROLES, not_checked
 from pairalign.formats.schemas import PARQUET, SchemaError, check_parquet
@@ -48,13 +49,7 @@ class ParquetReader(RecordReader):
     def __init__(
         self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
     ) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise FormatError(
-                "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
-            ) from error
+        pa, pq = arrow()
         if path == "-":
             raise FormatError("Parquet is not read from standard input: give a file")
         super().__init__(path, names, columns)
