@@ -34,10 +34,6 @@ class BlockReader(RecordReader):
 
     layout: Layout
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield pieces of whole blocks."""
-        return self._text_pieces()
-
     def read(self, piece: bytes) -> AlignmentRecords:
         """Read some blocks."""
         lines = piece.decode("utf-8", "surrogateescape").replace("\r", "").split("\n")

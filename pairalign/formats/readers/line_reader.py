@@ -33,10 +33,6 @@ class LineReader(RecordReader):
 
     layout: Layout
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield pieces of whole lines."""
-        return self._text_pieces()
-
     def read(self, piece: bytes) -> AlignmentRecords:
         """Read lines, in native code."""
         return read_lines(piece, self.layout, self.names)

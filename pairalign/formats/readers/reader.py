@@ -111,9 +111,9 @@ class RecordReader(ABC):
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
 
-    @abstractmethod
     def pieces(self) -> Iterator[Any]:
         """Yield the file in pieces of whole records, in their order."""
+        return self._text_pieces()
 
     @abstractmethod
     def read(self, piece: Any) -> AlignmentRecords:
