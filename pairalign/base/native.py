@@ -318,16 +318,20 @@ def _one_by_one(arguments: str) -> Iterator[str]:
         yield from [name] * int(times or 1)
 
 
+def declare_all(loaded: ctypes.CDLL) -> None:
+    """Tell ctypes what the functions of a library take and return."""
+    types = _TYPES | {"pointer": Pointer}
+    for name, signature in SIGNATURES.items():
+        arguments, result = words_of(signature)
+        function = getattr(loaded, f"pairalign_{name}")
+        function.argtypes = [types[word] for word in arguments]
+        function.restype = _TYPES[result]
+
+
 def _load() -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(str(PATH))
-        for name, signature in SIGNATURES.items():
-            arguments, result = words_of(signature)
-            function = getattr(loaded, f"pairalign_{name}")
-            function.argtypes = [
-                Pointer if word == "pointer" else _TYPES[word] for word in arguments
-            ]
-            function.restype = _TYPES[result]
+        declare_all(loaded)
     except (OSError, AttributeError) as error:  # not there, or of another version
         raise ImportError(
             f"the native library {PATH} is missing or does not load ({error}); "

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from made_thresholds import make_pair_thresholds
-from pairalign.base.signatures import declare_all
+from pairalign.base.native import declare_all
 
 from pairalign.alignments.problem import Problem
 from pairalign.base import native
