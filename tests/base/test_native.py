@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from made_thresholds import make_pair_thresholds
-from pairalign.base.native import declare_all
 
 from pairalign.alignments.problem import Problem
 from pairalign.base import native
+from pairalign.base.native import declare_all
 from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.engines.cpu.strand_filter import StrandFilter
