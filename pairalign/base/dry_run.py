@@ -14,7 +14,7 @@ class WorkBegins(BaseException):
     Attributes
     ----------
     work : object
-        What `pairalign.jobs.run.dry_run.foretell` takes; None: there is nothing to align.
+        What `pairalign.jobs.run.forecast.foretell` takes; None: there is nothing to align.
     """
 
     def __init__(self, work: object = None) -> None:

@@ -57,7 +57,7 @@ def _work_of(plan: AlignmentPlan, table: Table) -> object:
     """Return what a dry run foretells."""
     if not is_dry_run():
         return None
-    from pairalign.jobs.run.dry_run import POSTERIOR_CELLS, work_of
+    from pairalign.jobs.run.forecast import POSTERIOR_CELLS, work_of
 
     def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
         content = content_of(table, plan, job)

@@ -38,8 +38,8 @@ from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.distances.proteome_distances import groups_work, measure_groups
-from pairalign.jobs.run.dry_run import Sample, work_with
 from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.forecast import Sample, work_with
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.sequences.sets import SequenceSet

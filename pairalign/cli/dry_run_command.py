@@ -10,7 +10,7 @@ from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.declaration import values_of
 from pairalign.base.dry_run import WorkBegins, dry_run
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.run.dry_run import Forecast, foretell
+from pairalign.jobs.run.forecast import Forecast, foretell
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((3600, "h"), (60, "min"))

@@ -46,6 +46,7 @@ FOREIGN = {
     "pairalign/engines/cuda/cuda_devices.py": "options of pip",
     "pairalign/engines/cuda/nvrtc.py": "options of compilers",
     "pairalign/jobs/msa/msa_families.py": "a command's",
+    "pairalign/jobs/msa/msa_plan.py": "a command's",
     "pairalign/jobs/overlaps/overlap_graph.py": "a command's",
     "pairalign/jobs/update/update.py": "the program's arguments, which parts store",
     "pairalign/scoring/scoring_request.py": "other programs' options in help",

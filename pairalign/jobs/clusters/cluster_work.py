@@ -20,7 +20,7 @@ from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.dry_run import work_of
+from pairalign.jobs.run.forecast import work_of
 from pairalign.jobs.run.memory import PAIR_BYTES, distance_bytes
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList, pairs_within

@@ -36,7 +36,7 @@ from pairalign.jobs.distances.measures import (
 from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.dry_run import Sample, Work, work_with
+from pairalign.jobs.run.forecast import Sample, Work, work_with
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes

@@ -41,7 +41,7 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
-from pairalign.jobs.run.dry_run import Work, work_of
+from pairalign.jobs.run.forecast import Work, work_of
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList

@@ -33,7 +33,7 @@ from pairalign.jobs.msa.grouping import (
     joins_of,
 )
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.dry_run import Work, work_of
+from pairalign.jobs.run.forecast import Work, work_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources

@@ -39,8 +39,8 @@ from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, open_destination
-from pairalign.jobs.run.dry_run import work_of
 from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.forecast import work_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.table import tags_of

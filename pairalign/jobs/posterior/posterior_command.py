@@ -15,8 +15,8 @@ from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior_request import PosteriorOptions
-from pairalign.jobs.run.dry_run import POSTERIOR_CELLS, Sample, Work, work_with
 from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.forecast import POSTERIOR_CELLS, Sample, Work, work_with
 from pairalign.jobs.run.kept_results import kept_results
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
