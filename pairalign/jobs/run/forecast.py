@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt, sqrt
 from typing import Any
@@ -279,21 +279,19 @@ def _part_of(
     job: AlignmentJob, kind: type[AlignmentJob], share: float, changes: dict[str, Any]
 ) -> AlignmentJob:
     """Return the job of some pairs of the whole, which is no part of one."""
-    values = {one.name: getattr(job, one.name) for one in fields(kind) if one.init}
-    values |= {"shard": None, "only": None, "demand": None, **changes}
-    values["resources"] = replace(job.resources, progress=False)
+    changes |= {"only": None, "demand": None}
+    changes["resources"] = replace(job.resources, progress=False)
     if job.pair_list is not None:
         listed = job.pair_list
         count = max(1, round(share * len(listed)))
         some = np.random.default_rng(_SEED).permutation(len(listed))[:count]
-        values["pair_list"] = replace(listed, first=listed.first[some], second=listed.second[some])
-        return kind(**values)
+        listed = replace(listed, first=listed.first[some], second=listed.second[some])
+        return kind.like(job, pair_list=listed, **changes)
     problem = _some_of(job.problem, share)
-    values |= {"queries": problem.queries, "targets": problem.targets}
     for name in ("evalue_filter", "significance"):
-        if values.get(name) is not None:
-            values[name] = values[name].of_sets(problem.queries, problem.others)
-    return kind(**values)
+        if (of_all := getattr(job, name, None)) is not None and name in kind.__dataclass_fields__:
+            changes[name] = of_all.of_sets(problem.queries, problem.others)
+    return kind.like(job, queries=problem.queries, targets=problem.targets, **changes)
 
 
 def _some_of(problem: Problem, share: float) -> Problem:
