@@ -39,7 +39,6 @@ OPTION = r"(?<![\w-])--[a-z]"
 FOREIGN = {
     "pairalign/alignments/thresholds.py": "other programs' options in help",
     "pairalign/base/choices.py": "other programs' options in help",
-    "pairalign/base/native.py": "options of setuptools",
     "pairalign/base/spelling.py": "the speller",
     "pairalign/engines/cuda/build.py": "options of compilers",
     "pairalign/engines/cuda/build_ahead.py": "a program of its own",

@@ -40,7 +40,6 @@ from pairalign.engines.cpu import (
     posterior_paths,
     seed_pairs,
     suboptimal,
-    tcrdist,
 )
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, cuda_near, posterior_plan
@@ -56,6 +55,7 @@ from pairalign.engines.opencl import opencl_pair_per_thread
 from pairalign.engines.opencl.opencl_devices import read_source
 from pairalign.engines.opencl.papers import opencl_striped
 from pairalign.formats import text, text_queue
+from pairalign.jobs.receptors import tcrdist
 from pairalign.jobs.verify import verify_report
 from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
