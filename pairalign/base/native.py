@@ -208,7 +208,6 @@ SIGNATURES = {
     # cpu/trees/linkage.cpp
     "linkage": "int32 int64 pointer*3 -> int32",
 }
-"""``ARGUMENTS -> RESULT`` of each function."""
 """``ARGUMENTS -> RESULT`` of each function, by the source that declares it.
 
 A name here is that of C less ``pairalign_``. ``pointer*3`` is three pointers in a row. ``text`` is
