@@ -111,8 +111,17 @@ $(VENV)/.packages: $(BIN)/pip setup.cfg pyproject.toml
 	  --no-build-isolation --editable .
 	@touch $@
 
+# A library of other instruction sets than these is no newer file.
+ifneq ($(PAIRALIGN_BUILD_SETS),)
+ifneq ($(PAIRALIGN_BUILD_SETS),$(shell cat $(VENV)/.sets 2>/dev/null))
+.PHONY: other-sets
+$(VENV)/.ready: other-sets
+endif
+endif
+
 $(VENV)/.ready: $(VENV)/.packages $(NATIVE)
 	@$(NATIVE_BUILD)
+	@echo "$(PAIRALIGN_BUILD_SETS)" >$(VENV)/.sets
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.packages

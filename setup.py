@@ -6,6 +6,7 @@ once per instruction set; which one runs is decided when the program runs.
 """
 
 import configparser
+import filecmp
 import importlib.util
 import os
 import platform
@@ -64,8 +65,9 @@ MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(_TARGET, _TARGET)
 SETS = ISA_FLAGS.get(MACHINE, {"scalar": []})
 # The instruction sets that are built: "avx2 sse41", or "all". Else wheels have all, and a working
 # copy the one that `set_of_this_machine` names, which takes a third of the time.
-CHOSEN = os.environ.get("PAIRALIGN_BUILD_SETS", "").replace("all", " ".join(SETS)).split()
-if unknown := set(CHOSEN) - set(SETS):
+WANTED = os.environ.get("PAIRALIGN_BUILD_SETS", "").replace("all", " ".join(SETS)).split()
+CHOSEN = [name for name in SETS if name in WANTED]  # best first, as the linker needs them
+if unknown := set(WANTED) - set(SETS):
     names = ", ".join(sorted(unknown))
     raise SystemExit(f"PAIRALIGN_BUILD_SETS: no instruction sets of {MACHINE}: {names}")
 # Objects are kept here, those of other flags elsewhere.
@@ -151,6 +153,8 @@ class BuildNative(build_ext):
         subprocess.run([*ninja, quiet, f"-j{jobs}"], check=True)
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not filecmp.cmp(library, target, shallow=False):
+            library.touch()  # else what is newer stays: a library of other flags
         self.copy_file(str(library), str(target))
 
     def rules(self, folder: Path, library: Path) -> str:

@@ -3,8 +3,8 @@
 // PAIRALIGN_INSTRUCTION_SETS(DO) is DO(name) for each of this kind of machine. A set also takes its flags in
 // setup.py and a source kernel_NAME.cpp in align/, bitwise/, filters/, suboptimal/, near/, posterior/,
 // pruned/ and ties/; without these nothing links. setup.py defines it where only some of them are built.
-// What a kernel_NAME.cpp exports is constexpr: code that fills it in when the library is loaded would be of its
-// instruction set, on any processor.
+// What a kernel_NAME.cpp exports is constexpr: code that fills it in when the library is loaded would be of
+// its instruction set, on any processor.
 #pragma once
 
 #include "processor.h"

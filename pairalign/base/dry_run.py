@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_is_dry = [False]
+
+class _Here(threading.local):
+    """Of each thread: others, as one that compiles kernels ahead, go on."""
+
+    is_dry = False
+
+
+_here = _Here()
 
 
 class WorkBegins(BaseException):
@@ -25,19 +33,19 @@ class WorkBegins(BaseException):
 @contextmanager
 def dry_run(is_dry: bool = True) -> Iterator[None]:
     """Let what is begun in a ``with`` block end it by `WorkBegins`, or, if false, be done."""
-    before, _is_dry[0] = _is_dry[0], is_dry
+    before, _here.is_dry = _here.is_dry, is_dry
     try:
         yield
     finally:
-        _is_dry[0] = before
+        _here.is_dry = before
 
 
 def is_dry_run() -> bool:
     """Whether nothing may be written, nor removed."""
-    return _is_dry[0]
+    return _here.is_dry
 
 
 def begin(work: object = None) -> None:
     """Say what is about to be done: here a dry run ends, by `WorkBegins`."""
-    if _is_dry[0]:
+    if _here.is_dry:
         raise WorkBegins(work)

@@ -40,10 +40,11 @@ def lines_of(forecast: Forecast) -> Lines:
         share = forecast.pairs_left / max(1, forecast.pairs)
         text = f"leave {share:.3%} of the pairs"
         lines.add("filters", text, pairs_left=round(forecast.pairs_left))
-    named = ", ".join(forecast.devices) or "cpu"
+    named = ", ".join(forecast.devices)
     # A sample does not fill a GPU.
-    most = "at most " if forecast.at_most or named != "cpu" else ""
-    text = f"{most}{_duration(forecast.seconds)} on {named}, as {forecast.sampled:,} pairs say"
+    most = "at most " if forecast.at_most or named not in ("", "cpu") else ""
+    on = f" on {named}" if named else ""  # not all steps say where they are done
+    text = f"{most}{_duration(forecast.seconds)}{on}, as {forecast.sampled:,} pairs say"
     lines.add(
         "time", text, seconds=float(f"{forecast.seconds:.3g}"), devices=list(forecast.devices)
     )

@@ -27,7 +27,7 @@ class Clusters:
     ----------
     sequences : SequenceSet
     linkage : str
-        One of `pairalign.jobs.clusters.cluster.LINKAGES`.
+        One of `pairalign.base.choices.LINKAGES`.
     thresholds : PairThresholds
         What had to be attained.
     labels : ndarray of int32, shape (n,)

@@ -131,9 +131,9 @@ def _read_said(
     return list(_READERS[chosen](text, path)), chosen
 
 
-def _kind_of_table(text: str) -> str | None:
+def _kind_of_table(text: str, path: str) -> str | None:
     """Return what a table is by its header, where that is one of ours."""
-    header = next(TableRows(text.partition("\n")[0], ""), [])
+    header = next(TableRows(text, path), [])
     if header[:2] == _CLUSTERS:
         return "tsv"
     return "folds" if header[:1] == ["name"] and {*_FOLD_COLUMNS} & {*header} else None
@@ -216,7 +216,7 @@ def _chosen(path: str, format: str | None, columns: TableColumns, text: str = ""
     if format is not None:
         return choose_format(path, format, GROUP_SUFFIXES, "folds or clusters")
     by_name = format_by_suffix(path, GROUP_SUFFIXES)
-    chosen = by_name if by_name in ("clstr", "uc") else _kind_of_table(text) or by_name
+    chosen = by_name if by_name in ("clstr", "uc") else _kind_of_table(text, path) or by_name
     if chosen is None:
         endings = "; ".join(f"{kind}: {' '.join(ends)}" for kind, ends in GROUP_SUFFIXES.items())
         raise FormatError(

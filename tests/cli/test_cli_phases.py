@@ -72,7 +72,7 @@ PHASES = {
     "audit": ["pairalign.jobs.splits.audit_command:Violations.write"],
     "verify": ["pairalign.jobs.verify.verification:VerifyJob"],
     "msa": [
-        "pairalign.jobs.msa.msa_command:align_family",
+        "pairalign.jobs.msa.msa_plan:align_family",
         "pairalign.jobs.msa.msa_command:open_output",
     ],
     "posterior": ["pairalign.jobs.posterior.posterior_command:open_posteriors"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import numpy as np
 import pytest
 
 from pairalign.base.declaration import make, stored
+from pairalign.base.dry_run import WorkBegins, dry_run
+from pairalign.base.part_file import PartFile
 from pairalign.cli.main import main
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.align_request import AlignOptions
@@ -235,6 +239,35 @@ def test_a_shard_without_pairs_has_no_bytes(
     Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
     facts = foretold(capsys, "--shard", "3/3", "-o", "parts/", *options)
     assert (facts["pairs"], facts["bytes"]) == (0, 0)
+
+
+@pytest.mark.parametrize("options", [[], ["--max-hits", "2"], ["--pairs", "pairs.tsv"]])
+def test_the_sample_of_a_shard_is_no_larger_than_the_shard(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [line[1:] for line in Path("in.fa").read_text().split("\n")[::2] if line]
+    Path("pairs.tsv").write_text(
+        "".join(f"{name}\tp{k % 5 + 1}9\n" for k, name in enumerate(names))
+    )
+    facts = foretold(capsys, "--shard", "2/8", "--window", "16", "-o", "parts/", *options)
+    assert 0 < facts["sampled"] < 1.5 * facts["pairs"]
+    assert (
+        main(["align", "in.fa", "--shard", "2/8", "--window", "16", "-o", "parts/", *options]) == 0
+    )
+    size = sum(piece.stat().st_size for piece in Path("parts").glob("*.paf"))
+    assert facts["bytes"] == pytest.approx(size, rel=0.2)
+
+
+def test_a_thread_beside_it_writes(tmp_path: Path) -> None:
+    """As one that compiles kernels ahead and keeps them."""
+    with dry_run():
+        with pytest.raises(WorkBegins):
+            PartFile("kept", None)
+        with ThreadPoolExecutor() as threads:
+            part = threads.submit(PartFile, str(tmp_path / "kept"), None).result()
+    os.close(part.descriptor)
+    part.publish()
+    assert (tmp_path / "kept").exists()
 
 
 def test_no_run_stores_it() -> None:

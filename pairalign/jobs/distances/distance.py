@@ -120,7 +120,7 @@ def distance_work(
         run = RunRequest(resources=job.resources)
         some = plan_distances(replace(request, extend=None), problem, run)
         write(measure_run(some, find_measure(request.measure)), path)
-        return Sample(devices=some.devices)
+        return Sample(cells=some.cells, devices=some.devices)
 
     return work_with(job.problem, do, job.pairs, job.cells)
 

@@ -83,6 +83,9 @@ class Work:
         Whether the whole may well take less time than a sample says.
     what : str
         What the pairs are of, where that is a part of what the command does.
+    whole : (int, int)
+        Pairs and cells that `do` does of all, where these are more: a shard's sample, or one of new
+        pairs, is of all pairs.
     """
 
     pairs: int
@@ -94,6 +97,7 @@ class Work:
     most: int = 0
     at_most: bool = False
     what: str = ""
+    whole: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -133,13 +137,15 @@ class Forecast:
 def work_of(job: AlignmentJob, write: Write | None = None, cell_cost: int = 1) -> Work:
     """Return what a job does; `write` writes its results, where pairs are written."""
     do = partial(_align_some, job, type(job), write)
+    every = job.problem.pairs if job.pair_list is None else len(job.pair_list)
+    whole = every, job.cells * every // max(1, job.pairs_ranked)
     if not isinstance(job, HitsJob):
-        return Work(job.pairs, job.cells, do, cell_cost)
+        return Work(job.pairs, job.cells, do, cell_cost, whole=whole)
     detail = Detail.STATS if job.ranking.by == "identity" else Detail.SCORE
     want = replace(job.want, detail=min(detail, job.want.detail))
     rank = partial(_align_some, job, AlignmentJob, _drop, want=want)
     pairs, each = job.pairs_ranked, job.pairs // max(1, job.pairs_ranked)
-    return Work(pairs, job.cells, do, cell_cost, rank, each, job.most_results)
+    return Work(pairs, job.cells, do, cell_cost, rank, each, job.most_results, whole=whole)
 
 
 def work_with(
@@ -162,13 +168,16 @@ def work_with(
 
     def do_some(share: float, path: str) -> Sample:
         some = _some_of(problem, share)
-        return replace(do(some, path), pairs=some.pairs, cells=_cells_of(some))
+        sample = do(some, path)
+        return replace(sample, pairs=some.pairs, cells=sample.cells or _cells_of(some))
 
+    whole = problem.pairs, _cells_of(problem)
     return Work(
-        problem.pairs if pairs is None else pairs,
-        _cells_of(problem) if cells is None else cells,
+        whole[0] if pairs is None else pairs,
+        whole[1] if cells is None else cells,
         do_some,
         cell_cost,
+        whole=whole,
     )
 
 
@@ -184,13 +193,17 @@ def foretell(begun: object, suffix: str = "") -> Forecast:
     """
     work = work_of(begun) if isinstance(begun, AlignmentJob) else begun
     assert work is None or isinstance(work, Work)
-    if work is None or not work.pairs:
-        return Forecast(0, 0)
-    share = min(1.0, _PAIRS / work.pairs, _CELLS / max(1, work.cells * work.cell_cost))
+    if work is None:
+        return Forecast(0, 0, share=None, bytes=None)
+    if not work.pairs:
+        return Forecast(0, 0, share=None)
+    pairs, cells = map(max, (work.pairs, work.cells), work.whole)
+    share = min(work.pairs, _PAIRS) / pairs
+    share = min(share, _CELLS / max(1, cells * work.cell_cost))
     with tempfile.TemporaryDirectory(prefix="pairalign-dry-run-") as folder:
         do = partial(_timed, work.do, os.path.join(folder, f"some{suffix}"))
         sample, least, start = do(0), Sample(passed=0), 0.0
-        if share * work.pairs > sample.pairs:
+        if share * pairs > sample.pairs:
             start = sample.seconds  # of the devices, too
             least, sample = do(0), do(share)
         rank = None if work.rank is None else _timed(work.rank, os.devnull, share)

@@ -151,8 +151,8 @@ class HitsJob(AlignmentJob):
 
     @property
     def most_results(self) -> int:
-        """Number of hits of all queries, if each has as many as it may."""
-        return len(self.queries) * self.ranking.most
+        """Number of hits of all queries, or a shard's, if each has as many as it may."""
+        return (self._stop - self._first) * self.ranking.most
 
     @property
     def pairs(self) -> int:
