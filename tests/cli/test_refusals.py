@@ -68,6 +68,7 @@ MATRICES = {
     "twenty.mat": twenty(),
 }
 FILES: dict[str, str | bytes] = {
+    "quoted.txt": '"a\n',
     **dict.fromkeys(("good.fa", "part-1-of-2.paf"), GOOD),
     **dict.fromkeys(("there", "there.svg", "m.phy"), "no matrix, no alignments, no names"),
     **BAD_FASTA,
