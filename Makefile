@@ -39,7 +39,7 @@ demo: $(VENV)/.ready
 	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
 
 test: build $(VENV)/.ready-test
-	@echo "Running the tests on all cores: about five minutes on two idle ones, less on more"
+	@echo "Running the tests on all cores: two to five minutes on two idle ones, less on more"
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-few} $(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
 
 test-all: build $(VENV)/.ready-test
