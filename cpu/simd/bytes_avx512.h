@@ -111,11 +111,12 @@ struct BytesOf {
     }
     static PAIRALIGN_INLINE BytesOf lookup(const uint8_t* table, Index index) {
         if constexpr (PERMUTE) {
-            // The table stands in memory twice, for codes of 64 residues.
+            // The table stands in memory twice, for codes of 64 residues. Volatile: where it is asked at run
+            // time whether there is VBMI, it stays behind the question.
             BytesOf r;
-            asm("vpermb %2, %1, %0"
-                : "=v"(r.v)
-                : "v"(index.low), "m"(*reinterpret_cast<const __m512i*>(table)));
+            asm volatile("vpermb %2, %1, %0"
+                         : "=v"(r.v)
+                         : "v"(index.low), "m"(*reinterpret_cast<const __m512i*>(table)));
             return r;
         }
         const __m128i* halves = reinterpret_cast<const __m128i*>(table);
