@@ -53,7 +53,6 @@ namespace pairalign {
 namespace {
 
 constexpr uint8_t LAST_BASE = 3;
-constexpr int MIXED_KINDS = 5;
 
 // Pairs that are computed together.
 struct BatchPlan {
@@ -124,18 +123,24 @@ private:
             return Lanes(kernel.make(arithmetic, model_.match_states, mixed));
         };
         std::vector<BatchPlan> batches = plan(order, make(Mixed::NOT)->lanes());
-        std::stable_sort(batches.begin(), batches.end(),
-                         [](const BatchPlan& a, const BatchPlan& b) { return a.cells() > b.cells(); });
+        // By their kind: a thread holds the memory of one at a time.
+        std::stable_sort(batches.begin(), batches.end(), [&](const BatchPlan& a, const BatchPlan& b) {
+            const Mixed kind = kind_of(order[a.first], a.queries), other = kind_of(order[b.first], b.queries);
+            return kind != other ? kind > other : a.cells() > b.cells();
+        });
         std::atomic<size_t> next{0};
         std::atomic<bool> no_memory{false};
         const auto work = [&] {
             try {
-                Lanes own[MIXED_KINDS];
+                Lanes lanes;
+                Mixed held{};
                 for (size_t b; !no_memory && !*cancelled_ && (b = next++) < batches.size();) {
                     const Mixed kind = kind_of(order[batches[b].first], batches[b].queries);
-                    Lanes& used = own[static_cast<int>(kind)];
-                    if (!used) used = make(kind);
-                    run(*used, order.data() + batches[b].first, batches[b].count, arithmetic);
+                    if (!lanes || kind != held) {
+                        lanes.reset();
+                        lanes = make(held = kind);
+                    }
+                    run(*lanes, order.data() + batches[b].first, batches[b].count, arithmetic);
                 }
             } catch (const std::bad_alloc&) {
                 no_memory = true;

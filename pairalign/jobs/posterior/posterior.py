@@ -198,7 +198,7 @@ class PosteriorJob:
         if engine.is_gpu:
             most = self._memory_bytes // (BATCHES * _ARRAYS_BYTES * piece)
         else:
-            most = self._left // (_ENTRY_BYTES * piece)
+            most = self._left // ((_ENTRY_BYTES + _ARRAYS_BYTES) * piece)  # and as it is written
         return max(1, min(engine.residues_at_once // self._piece_residues, int(most)))
 
     def _divide_memory(self, threads: int) -> tuple[int, int]:
