@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -45,7 +45,10 @@ def is_dry_run() -> bool:
     return _here.is_dry
 
 
-def begin(work: object = None) -> None:
-    """Say what is about to be done: here a dry run ends, by `WorkBegins`."""
+def begin(work: Callable[[], object] | None = None) -> None:
+    """Say what is about to be done: here a dry run ends, by `WorkBegins` with what `work` returns.
+
+    Other runs do not call it.
+    """
     if _here.is_dry:
-        raise WorkBegins(work)
+        raise WorkBegins(None if work is None else work())

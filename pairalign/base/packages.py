@@ -32,17 +32,19 @@ def needed(what: str, name: str, install: str | None = None) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise MissingPackageError(
-            f"{what} needs {name}, which is not installed: pip install {install or name}"
-        ) from error
+        raise _missing(what, name, install or name) from error
 
 
 def check_biopython(what: str) -> None:
     """Raise MissingPackageError where Biopython is not installed; `what` needs it."""
     if find_spec("Bio") is None:
-        raise MissingPackageError(
-            f"{what} needs Biopython, which is not installed: pip install biopython"
-        )
+        raise _missing(what, "Biopython", "biopython")
+
+
+def _missing(what: str, name: str, install: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"{what} needs {name}, which is not installed: pip install {install}"
+    )
 
 
 def make_frame(

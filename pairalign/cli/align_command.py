@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.base.console import say
 from pairalign.base.declaration import decided_by
-from pairalign.base.dry_run import begin, is_dry_run
+from pairalign.base.dry_run import begin
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
@@ -34,6 +33,7 @@ from pairalign.statistics.statements import describe_statistics
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_collector import ReportCollector
     from pairalign.jobs.report.report_option import RunReport
+    from pairalign.jobs.run.forecast import Work
 
 
 def run_align(request: AlignOptions) -> None:
@@ -49,22 +49,15 @@ def run_align(request: AlignOptions) -> None:
     problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
     plan = plan_of_files(problem, request, table.run_request(request))
     say_plan(plan, quiet=request.messages.quiet)
-    begin(_work_of(plan, table))
+    begin(partial(_work_of, plan, table))
     say_summary(request, _carry_out(request, plan, table, report))
 
 
-def _work_of(plan: AlignmentPlan, table: Table) -> object:
+def _work_of(plan: AlignmentPlan, table: Table) -> Work:
     """Return what a dry run foretells."""
-    if not is_dry_run():
-        return None
-    from pairalign.jobs.run.forecast import POSTERIOR_CELLS, work_of
+    from pairalign.jobs.run.forecast import POSTERIOR_CELLS, work_of, write_as
 
-    def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
-        content = content_of(table, plan, job)
-        with open_writer(path, table.writer_type.name, content, threads=job.threads) as writer:
-            for alignments in results:
-                writer.write(alignments)
-
+    write = write_as(table.writer_type.name, partial(content_of, table, plan))
     confidence = confidence_of(table, plan, plan.job)
     has_posteriors = plan.request.is_by_accuracy or confidence is not None
     return work_of(plan.job, write, POSTERIOR_CELLS if has_posteriors else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.distances.proteome_distances import groups_work, measure_groups
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.forecast import Sample, work_with
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.sequences.sets import SequenceSet
@@ -48,6 +48,7 @@ from pairalign.trees.group_distances import GroupDistances
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_option import RunReport
+    from pairalign.jobs.run.forecast import Work
 
 
 _OF_WORDS = ("phylip", "column")
@@ -155,11 +156,10 @@ def _measure_circles(
     warn_of_ambiguous(measure, problem)
     how: dict[str, Any] = {"both_strands": both, "resources": request.resources}
 
-    def do(some: Problem, path: str) -> Sample:
+    def do(some: Problem, path: str) -> None:
         _write_sample(request, measure_circular(some, measure, **how)[0], path)
-        return Sample()
 
-    begin(work_with(problem, do))
+    begin(partial(_work_with, problem, do))
     matrix, best = measure_circular(problem, measure, **how)
     pairs = len(matrix.condensed)
     summary.add_problem(problem)
@@ -199,12 +199,12 @@ def _measure_near(request: DistanceOptions, summary: DistanceSummary) -> Distanc
     """Find the pairs within a limit."""
     problem = _read(request)
 
-    def do(some: Problem, path: str) -> Sample:
+    def do(some: Problem, path: str) -> int:
         distances = find_near(request, some, request.resources)
         _write_sample(request, distances, path)
-        return Sample(passed=len(distances))
+        return len(distances)
 
-    begin(work_with(problem, do))
+    begin(partial(_work_with, problem, do))
     started = time.perf_counter()
     distances = find_near(request, problem, request.resources)
     seconds = time.perf_counter() - started
@@ -231,7 +231,7 @@ def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> Group
     if request.plot is not None:
         check_count(len(groups.names), sequences.source)
     problem, started = problem_of(request, sequences), time.perf_counter()
-    begin(groups_work(request, problem, groups, request.resources))
+    begin(partial(groups_work, request, problem, groups, request.resources))
     distances, aligned = measure_groups(request, problem, groups, request.resources)
     seconds = time.perf_counter() - started
     summary.devices = aligned.devices
@@ -270,6 +270,13 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
         picture = drawing().draw_distances(distances, _picture_format(request.plot))
         with open_output(request.plot) as output:
             output.write(picture)
+
+
+def _work_with(problem: Problem, do: Callable[[Problem, str], int | None]) -> Work:
+    """Return what a dry run foretells; `do` writes a problem's pairs and may say how many."""
+    from pairalign.jobs.run.forecast import Sample, work_with
+
+    return work_with(problem, lambda some, path: Sample(passed=do(some, path)))
 
 
 def _write_sample(request: DistanceOptions, distances: Distances, path: str) -> None:

@@ -102,7 +102,7 @@ def measure_all(
     measure = find_measure(request.measure)
     warn_of_ambiguous(measure, problem)
     job = done = plan_distances(request, problem, run_request(options), tree_bytes)
-    begin(job if write is None else distance_work(request, job, write))
+    begin(lambda: job if write is None else distance_work(request, job, write))
     started = time.perf_counter()
     distances: AnyDistances
     if options.writing.dask is not None:

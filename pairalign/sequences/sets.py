@@ -482,6 +482,13 @@ def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     return array
 
 
+def whole_records(sequences: SequenceSet) -> Records:
+    """Return the records that a set is made of, less qualities."""
+    residues = sequences.residues.tobytes()
+    whole = sequences.names, sequences.descriptions, residues, sequences.offsets, sequences.origins
+    return Records(*whole)
+
+
 def join_sets(sets: Iterable[SequenceSet], *, are_numbered: bool = False) -> SequenceSet:
     """Return the sequences of several sets of one alphabet as one set, set by set.
 
@@ -496,13 +503,7 @@ def join_sets(sets: Iterable[SequenceSet], *, are_numbered: bool = False) -> Seq
         Two have the same name.
     """
     parts = list(sets)
-    records, source = join_files(
-        (
-            Records(one.names, one.descriptions, one.residues.tobytes(), one.offsets, one.origins),
-            one.source,
-        )
-        for one in parts
-    )
+    records, source = join_files((whole_records(one), one.source) for one in parts)
     if are_numbered:
         numbers = list(map(str, range(len(records.names))))
         records = Records(numbers, numbers, *records[2:])

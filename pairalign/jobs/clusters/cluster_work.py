@@ -15,12 +15,11 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
-from pairalign.base.dry_run import begin, is_dry_run
+from pairalign.base.dry_run import begin
 from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.forecast import work_of
 from pairalign.jobs.run.memory import PAIR_BYTES, distance_bytes
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList, pairs_within
@@ -34,6 +33,7 @@ from pairalign.trees.linkage import average_clusters, cut_tree
 from pairalign.trees.linkage import cluster as join_closest
 
 if TYPE_CHECKING:
+    from pairalign.jobs.run.forecast import Work
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.pairs.demand import Demand
 
@@ -85,10 +85,8 @@ class ClusterWork:
     def find_leaders(self) -> tuple[Int32s, Alignments | None]:
         """Return the first sequence of each one's cluster, and the edges if they are wanted."""
         count = len(self.sequences)
-        if is_dry_run() and count > 1:
-            new = None if self.known is None else _new_pairs(self.known < 0)
-            work = work_of(self._plan(self.thresholds, self.resources, pairs=new))
-            begin(replace(work, at_most=self.linkage == "greedy"))
+        if count > 1:
+            begin(self._work)
         kept: list[Alignments] | None = [] if self.keep_edges else None
         if count == 1:
             leaders = np.zeros(1, np.int32)
@@ -138,7 +136,7 @@ class ClusterWork:
         is_second = (np.diff(groups) == 0) & (np.diff(groups[:-1], prepend=-1) > 0)
         firsts = np.flatnonzero(is_second).astype(np.int32)
         resources = replace(self.resources, progress=False)
-        passing = self._passing(self.thresholds, resources, pairs=PairList(firsts, firsts + 1))
+        passing = self._passing(self._plan(resources=resources, pairs=PairList(firsts, firsts + 1)))
         return np.concatenate([alignments.query for alignments in passing] or [firsts[:0]])
 
     def _align_best_first(self) -> Int32s | None:
@@ -175,7 +173,7 @@ class ClusterWork:
             pairs = _new_pairs(self.known < 0)
             if not len(pairs):
                 return clustering.leaders()
-        for passing in self._passing(self.thresholds, self.resources, demand, pairs):
+        for passing in self._passing(self._plan(demand=demand, pairs=pairs)):
             parts, wholes = self.thresholds.count_identity(passing)
             clustering.add(passing.query, passing.target, parts, wholes)
             if kept is not None:
@@ -185,7 +183,7 @@ class ClusterWork:
     def _join_by_rank(self, ranks: Int32s, kept: list[Alignments] | None) -> Int32s:
         """Cluster greedily in an order of its own: pairs that pass are held and sorted by it."""
         edges: list[tuple[Int32s, Int32s, Int64s, Int64s]] = []
-        for passing in self._passing(self.thresholds, self.resources):
+        for passing in self._passing(self._plan()):
             ends = ranks[passing.query], ranks[passing.target]
             edges.append(
                 (np.minimum(*ends), np.maximum(*ends), *self.thresholds.count_identity(passing))
@@ -205,7 +203,7 @@ class ClusterWork:
         count = len(self.sequences)
         held_bytes = self._held_bytes(_TRIANGLE_PAIR_BYTES)
         condensed = np.full(number_of_pairs(count), _TOO_FAR, np.float32)
-        for alignments in self._passing(self.thresholds, self.resources, held_bytes=held_bytes):
+        for alignments in self._passing(self._plan(held_bytes=held_bytes)):
             parts, wholes = self.thresholds.count_identity(alignments)
             place_in_triangle(
                 alignments.query, alignments.target, 1 - parts / wholes, count, condensed
@@ -222,7 +220,7 @@ class ClusterWork:
         all_pairs = replace(self.thresholds, min_identity=None)
         apart, columns = np.ones((2, number_of_pairs(count)), np.int32)
         starts = np.array([first_place(row, count) for row in range(count)])
-        for alignments in self._passing(all_pairs, self.resources, held_bytes=held_bytes):
+        for alignments in self._passing(self._plan(thresholds=all_pairs, held_bytes=held_bytes)):
             parts, wholes = self.thresholds.count_identity(alignments)
             places = starts[alignments.query] + alignments.target - alignments.query - 1
             columns[places] = np.maximum(wholes, 1)  # nothing is aligned: an identity of 0
@@ -231,6 +229,13 @@ class ClusterWork:
                 passing = alignments.take(self.thresholds.passing(alignments))
                 kept.append(passing.without(cigar=True))
         return average_clusters(apart, columns, count, 1 - self.thresholds.least_identity)
+
+    def _work(self) -> Work:
+        """Return what a dry run foretells."""
+        from pairalign.jobs.run.forecast import work_of
+
+        new = None if self.known is None else _new_pairs(self.known < 0)
+        return replace(work_of(self._plan(pairs=new)), at_most=self.linkage == "greedy")
 
     def _held_bytes(self, pair_bytes: int) -> int:
         """Return what is held of all pairs while they are aligned."""
@@ -241,28 +246,22 @@ class ClusterWork:
         """What identities are counted of."""
         return self.thresholds.detail_of_identity(self.scoring.mode)
 
-    def _passing(
-        self,
-        thresholds: PairThresholds,
-        resources: Resources,
-        demand: Demand | None = None,
-        pairs: PairList | None = None,
-        held_bytes: int = 0,
-    ) -> Iterator[Alignments]:
-        """Align; yield what attains some thresholds, as far as there is a demand."""
-        job = self._plan(thresholds, resources, demand, pairs, held_bytes)
+    def _passing(self, job: AlignmentJob) -> Iterator[Alignments]:
+        """Align; yield what attains the thresholds of a job, as far as there is a demand."""
         with job.open() as results:
             self.steps, self.devices = job.steps, job.devices
             yield from results
 
     def _plan(
         self,
-        thresholds: PairThresholds,
-        resources: Resources,
+        *,
+        thresholds: PairThresholds | None = None,
+        resources: Resources | None = None,
         demand: Demand | None = None,
         pairs: PairList | None = None,
         held_bytes: int = 0,
     ) -> AlignmentJob:
+        """Plan the alignment of pairs; thresholds and resources are its own by default."""
         least = None if self.evalues is None else self.evalues.min_raw_score
         return AlignmentJob(
             self.sequences,
@@ -271,11 +270,11 @@ class ClusterWork:
             Want(self._detail, least),
             window=DEFAULT_WINDOW,
             strand=self.strand,
-            pair_thresholds=thresholds,
+            pair_thresholds=self.thresholds if thresholds is None else thresholds,
             pair_list=pairs,
             demand=demand,
             evalue_filter=self.evalues,
-            resources=resources,
+            resources=resources or self.resources,
             held_bytes=held_bytes,
         )
 

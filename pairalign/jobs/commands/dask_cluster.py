@@ -134,7 +134,7 @@ def make_parts(
     str
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
-    begin(job)
+    begin(lambda: job)
     writing = request.writing
     assert writing.dask is not None
     folder = parts_folder_of(writing.output)

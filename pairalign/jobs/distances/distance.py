@@ -36,7 +36,6 @@ from pairalign.jobs.distances.measures import (
 from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.forecast import Sample, Work, work_with
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
@@ -63,6 +62,8 @@ from pairalign.trees import distance_matrix
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from pairalign.jobs.run.forecast import Work
 
 Doubles = npt.NDArray[np.float64]
 
@@ -115,6 +116,7 @@ def distance_work(
     write: Callable[[DistanceMatrix | RectangularDistances, str], None],
 ) -> Work:
     """Return what a dry run says of distances; `write` writes some into a file."""
+    from pairalign.jobs.run.forecast import Sample, work_with
 
     def do(problem: Problem, path: str) -> Sample:
         run = RunRequest(resources=job.resources)

@@ -19,6 +19,7 @@ Konstantinidis KT, Tiedje JM. Towards a genome-based taxonomy for prokaryotes. J
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -41,11 +42,11 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
-from pairalign.jobs.run.forecast import Work, work_of
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.pairs.windows import cells_of_all
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
@@ -53,6 +54,9 @@ from pairalign.results.distances_result import GroupDistances
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.row_order import rank_rows
 from pairalign.trees.distance_matrix import first_place, number_of_pairs
+
+if TYPE_CHECKING:
+    from pairalign.jobs.run.forecast import Work
 
 _LAST = 0x7FFFFFFF
 """A hit as one number: its score, then `_LAST` less its target's rank; the largest is the best."""
@@ -116,10 +120,12 @@ def groups_work(
     request: DistanceRequest, problem: Problem, groups: Groups, resources: Resources
 ) -> Work:
     """Return what a dry run says of distances of groups: of pairs of different ones."""
+    from pairalign.jobs.run.forecast import work_of
+
     counts = []
     for sizes in (np.ones(len(problem.queries)), problem.queries.lengths):
         of_groups = np.bincount(groups.labels, sizes).astype(np.int64)
-        counts.append((int(of_groups.sum()) ** 2 - int((of_groups**2).sum())) // 2)
+        counts.append(cells_of_all(of_groups, None))
     detail = Detail.CIGAR if request.measure in GENOME_MEASURES else Detail.SCORE
     run = RunRequest(detail=detail, resources=resources)
     job = plan_alignment(request_of(request, problem), problem, run).job

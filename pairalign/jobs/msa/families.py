@@ -8,7 +8,6 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from pairalign.alignments.multiple import Homologs
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
@@ -30,6 +29,7 @@ from pairalign.jobs.run.inputs import (
 )
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.pairs.windows import cells_of_all
 from pairalign.requests.resources import Resources
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
@@ -141,8 +141,9 @@ def align_oriented(
     for name, family in families.items():
         own = homologs.get(name)
         costs[name] = cells_of(own.after(family.sequences) if own else family.sequences)
-        how: dict[str, Any] = {"homologs": own, "keep_homologs": keep_homologs}
-        tasks[name] = partial(align_family, family.sequences, **how)
+        tasks[name] = partial(
+            align_family, family.sequences, homologs=own, keep_homologs=keep_homologs
+        )
     silent = replace(run, resources=replace(run.resources, progress=False))
     with show_progress(sum(costs.values()), run.resources.progress) as meter:
         for name, alignment in _align_all(tasks, costs, silent):
@@ -217,10 +218,8 @@ def homologs_of(
 
 def cells_of(sequences: SequenceSet) -> int:
     """Return about how many cells the alignment of a family takes."""
-    lengths = sequences.lengths.astype(object)
-    of_all_pairs = (lengths.sum() ** 2 - (lengths**2).sum()) // 2
-    in_groups = MOST_IN_GROUP * lengths.sum() * lengths.max()
-    return int(min(of_all_pairs, in_groups)) + 1
+    in_groups = MOST_IN_GROUP * sequences.total_residues * int(sequences.lengths.max())
+    return min(cells_of_all(sequences.lengths, None), in_groups) + 1
 
 
 def _align_all(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,6 @@ from pairalign.jobs.msa.grouping import (
     joins_of,
 )
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.forecast import Work, work_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
@@ -42,6 +42,9 @@ from pairalign.sequences.sets import SequenceSet, join_sets
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import join_closest
+
+if TYPE_CHECKING:
+    from pairalign.jobs.run.forecast import Work
 
 MOST_CELLS = 5 * 10**12
 """Of the matrices of all pairs: about 18,000 sequences of 170 residues."""
@@ -99,6 +102,8 @@ def _seeds(sequences: SequenceSet) -> Indices:
 
 def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | None:
     """Return what a dry run says of the guide trees of families: of a parted one the first step."""
+    from pairalign.jobs.run.forecast import work_of
+
     jobs = []
     for sequences in families:
         members = distinct_members(sequences, all_of_them=False).aligned

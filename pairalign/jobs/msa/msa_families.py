@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pairalign.alignments.multiple import Homologs, MultipleAlignment, describe_
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.console import log
 from pairalign.base.declaration import changed, check
-from pairalign.base.dry_run import begin, is_dry_run
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
@@ -50,8 +51,7 @@ def run_families(request: MsaOptions) -> None:
     left = _left_of(request, places)
     resources = request.resources
     families = _read(request, left)
-    if is_dry_run():
-        begin(trees_work(families.values(), resources))
+    begin(partial(trees_work, families.values(), resources))
     oriented = orient_families(families, request.strand, resources)
     sets = {place: orientation.sequences for place, orientation in oriented.items()}
     for sequences in sets.values():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pairalign.base.dry_run import begin, is_dry_run
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import FormatError
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.families import homologs_of
@@ -90,8 +90,7 @@ def _plan_family(
     check: Check,
 ) -> MsaPlan:
     """Plan the alignment of a family, with homologs if they are wanted."""
-    if is_dry_run():
-        begin(trees_work([family], resources))
+    begin(partial(trees_work, [family], resources))
     oriented = Orientation.find(family, request.strand, resources)
     family = oriented.sequences
     check(family, not request.keep_homologs)

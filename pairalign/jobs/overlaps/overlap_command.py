@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import concatenate
 from pairalign.base.console import log
 from pairalign.base.dry_run import begin, dry_run
 from pairalign.base.native import keep_freed_memory
@@ -40,7 +39,6 @@ from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, open_destination
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.forecast import work_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.table import tags_of
@@ -51,6 +49,7 @@ from pairalign.statistics.statements import describe_scoring
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_option import RunReport
+    from pairalign.jobs.run.forecast import Work
 
 
 _KINDS = {None: "none", SEEDS: SEEDS, MAPPY: MAPPY}
@@ -122,7 +121,7 @@ def _carry_out(command: _Command) -> Lines:
     with dry_run(False):  # what is asked for depends on overlaps of some reads
         run = _plan(request, reads, command.run)
     overhang = run.preset.max_overhang
-    begin(work_of(run.alignment, None if request.removes else partial(_write_sample, command, run)))
+    begin(partial(_work_of, command, run))
     if request.cuts:
         run, trimmed = _trim(request, run, command.run)
         reads = trimmed.reads
@@ -223,14 +222,14 @@ def _write(
     return before + writer.kind_counts, writing
 
 
-def _write_sample(
-    command: _Command, run: OverlapJob, path: str, job: AlignmentJob, results: Iterable[Alignments]
-) -> None:
-    """Write overlaps of some reads, as a dry run foretells those of all."""
-    content = _content(command, job, run.preset.max_overhang)
-    with open_writer(path, command.writer_type.name, content, threads=job.threads) as writer:
-        for alignments in results:
-            writer.write(alignments)
+def _work_of(command: _Command, run: OverlapJob) -> Work:
+    """Return what a dry run foretells."""
+    from pairalign.jobs.run.forecast import work_of, write_as
+
+    if command.request.removes:
+        return work_of(run.alignment)
+    content_of = partial(_content, command, overhang=run.preset.max_overhang)
+    return work_of(run.alignment, write_as(command.writer_type.name, content_of))
 
 
 def _content(command: _Command, job: AlignmentJob, overhang: int, **more: Any) -> Content:

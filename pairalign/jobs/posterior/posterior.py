@@ -39,6 +39,7 @@ from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.pairs.windows import cells_of_all
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
@@ -131,10 +132,10 @@ class PosteriorJob:
     @property
     def cells(self) -> int:
         """Cells of the matrices of all pairs."""
+        if self._chosen is None:
+            return cells_of_all(self.sequences.lengths, None)
         lengths = self.sequences.lengths.astype(np.int64)
-        if self._chosen is not None:
-            return int((lengths[self._chosen[0]] * lengths[self._chosen[1]]).sum())
-        return int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
+        return int((lengths[self._chosen[0]] * lengths[self._chosen[1]]).sum())
 
     def __iter__(self) -> Iterator[posteriors.SparsePosteriors]:
         """Compute; yield pieces in the order of the pairs.

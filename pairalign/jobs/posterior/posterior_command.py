@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import POSTERIOR_SUFFIXES
@@ -16,10 +18,12 @@ from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior_request import PosteriorOptions
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.forecast import POSTERIOR_CELLS, Sample, Work, work_with
 from pairalign.jobs.run.kept_results import kept_results
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.jobs.run.forecast import Work
 
 
 def run_posterior(request: PosteriorOptions) -> None:
@@ -34,7 +38,7 @@ def run_posterior(request: PosteriorOptions) -> None:
     sequences, _ = read_sequences(request)
     started = time.perf_counter()
     decided = {"sequences": sequences, "threshold": request.threshold}
-    begin(_work_of(request, format, sequences))
+    begin(partial(_work_of, request, format, sequences))
     with kept_results(request.writing, "posteriors", **decided) as kept:
         job = PosteriorJob(sequences, request.resources, threshold=request.threshold, kept=kept)
         entries = _write(request, format, job)
@@ -54,6 +58,7 @@ def run_posterior(request: PosteriorOptions) -> None:
 
 def _work_of(request: PosteriorOptions, format: str, sequences: SequenceSet) -> Work:
     """Return what a dry run foretells."""
+    from pairalign.jobs.run.forecast import POSTERIOR_CELLS, Sample, work_with
 
     def do(some: Problem, path: str) -> Sample:
         threshold = request.threshold

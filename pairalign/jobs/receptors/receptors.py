@@ -36,9 +36,8 @@ from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.native_arrays import digest_of
 from pairalign.sequences.python_sequences import is_table
 from pairalign.sequences.record_cleanup import join_files, tidy
-from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, whole_records
 
 log = logging.getLogger("pairalign")
 
@@ -129,14 +128,7 @@ def _with_regions(
     regions: Iterable[Region],
     indices: npt.NDArray[np.signedinteger[Any]] | None = None,
 ) -> ReceptorSet:
-    records = Records(
-        sequences.names,
-        sequences.descriptions,
-        sequences.residues.tobytes(),
-        sequences.offsets,
-        sequences.origins,
-    )
-    receptors = ReceptorSet(records, alphabet=PROTEIN, source=sequences.source)
+    receptors = ReceptorSet(whole_records(sequences), alphabet=PROTEIN, source=sequences.source)
     receptors.regions = tuple(
         region if indices is None else region.taken(indices) for region in regions
     )

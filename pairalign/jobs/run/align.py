@@ -50,6 +50,8 @@ log = logging.getLogger("pairalign")
 
 _Job = TypeVar("_Job", bound="AlignmentJob")
 
+_OF_SETS = ("evalue_filter", "significance")
+"""Fields of jobs that say something of their sets."""
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
 
@@ -155,9 +157,20 @@ class AlignmentJob:
 
     @classmethod
     def like(cls: type[_Job], job: AlignmentJob, **changes: Any) -> _Job:
-        """Return a job of this kind that does what another does, of no shard, but for changes."""
+        """Return a job of this kind that does what another does, of no shard, but for changes.
+
+        With other `queries` and `targets`, what is known of the sets is so of these.
+        """
         names = [one.name for one in fields(cls) if one.init and one.name not in changes]
-        return cls(**{name: getattr(job, name) for name in names} | {"shard": None} | changes)
+        kept = {name: getattr(job, name) for name in names}
+        if "queries" in changes:
+            queries, targets = changes["queries"], changes["targets"]
+            for name in _OF_SETS:
+                if kept.get(name) is not None:
+                    kept[name] = kept[name].of_sets(
+                        queries, queries if targets is None else targets
+                    )
+        return cls(**kept | {"shard": None} | changes)
 
     @cached_property
     def problem(self) -> Problem:
@@ -322,7 +335,7 @@ class AlignmentJob:
         self.procedure.close()
 
     def _open_engines(self) -> Sequence[Engine]:
-        begin(self)
+        begin(lambda: self)
         _ = self._result_bytes  # which takes a while: GPUs may still be starting
         request = EngineRequest(
             self.problem,

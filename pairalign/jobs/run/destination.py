@@ -234,7 +234,7 @@ def open_destination(
     PartsError, OutputError
         See `PartOutput`.
     """
-    begin(job)
+    begin(lambda: job)
     writing = request.writing
     part = writing.part
     if part is None:

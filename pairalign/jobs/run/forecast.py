@@ -21,9 +21,12 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
+from pairalign.formats import open_writer
+from pairalign.formats.writer import Content
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.pairs.want import Detail
+from pairalign.pairs.windows import cells_of_all
 from pairalign.sequences.sets import SequenceSet
 
 _SEED = 1
@@ -146,6 +149,17 @@ def work_of(job: AlignmentJob, write: Write | None = None, cell_cost: int = 1) -
     rank = partial(_align_some, job, AlignmentJob, _drop, want=want)
     pairs, each = job.pairs_ranked, job.pairs // max(1, job.pairs_ranked)
     return Work(pairs, job.cells, do, cell_cost, rank, each, job.most_results, whole=whole)
+
+
+def write_as(format: str, content_of: Callable[[AlignmentJob], Content]) -> Write:
+    """Return what writes results of a job in a format; `content_of` says what is written of it."""
+
+    def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
+        with open_writer(path, format, content_of(job), threads=job.threads) as writer:
+            for alignments in results:
+                writer.write(alignments)
+
+    return write
 
 
 def work_with(
@@ -301,9 +315,6 @@ def _part_of(
         listed = replace(listed, first=listed.first[some], second=listed.second[some])
         return kind.like(job, pair_list=listed, **changes)
     problem = _some_of(job.problem, share)
-    for name in ("evalue_filter", "significance"):
-        if (of_all := getattr(job, name, None)) is not None and name in kind.__dataclass_fields__:
-            changes[name] = of_all.of_sets(problem.queries, problem.others)
     return kind.like(job, queries=problem.queries, targets=problem.targets, **changes)
 
 
@@ -328,7 +339,5 @@ def _draw(sequences: SequenceSet, count: int, rng: np.random.Generator) -> Seque
 
 def _cells_of(problem: Problem) -> int:
     """Return the cells of the matrices of all pairs."""
-    lengths = problem.queries.lengths.astype(np.int64)
-    if problem.targets is not None:
-        return int(lengths.sum()) * int(problem.targets.lengths.sum(dtype=np.int64))
-    return (int(lengths.sum()) ** 2 - int((lengths**2).sum())) // 2
+    targets = None if problem.targets is None else problem.targets.lengths
+    return cells_of_all(problem.queries.lengths, targets)

@@ -21,9 +21,8 @@ from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta_records import Source
 from pairalign.sequences.input_rules import AUTO, DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.python_sequences import columns_of, index_of, is_table, record_name
-from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set, read_two_sets, warn_of_two_kinds
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, whole_records
 
 AnyScoring = Scoring | Matrix
 Sequences = SequenceSet | str | os.PathLike[str] | Mapping[str, str] | Iterable[object]
@@ -240,11 +239,4 @@ def _of_strings(
 def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
     if sequences.alphabet == alphabet:
         return sequences
-    records = Records(
-        sequences.names,
-        sequences.descriptions,
-        sequences.residues.tobytes(),
-        sequences.offsets,
-        sequences.origins,
-    )
-    return SequenceSet(records, alphabet=alphabet, source=sequences.source)
+    return SequenceSet(whole_records(sequences), alphabet=alphabet, source=sequences.source)

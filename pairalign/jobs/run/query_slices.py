@@ -34,16 +34,6 @@ def can_be_cut(job: AlignmentJob) -> bool:
     return job.procedure.is_by_pair and job.strand == STRANDS[0]
 
 
-def job_of_sets(
-    job: AlignmentJob, queries: SequenceSet, targets: SequenceSet | None, **changes: Any
-) -> AlignmentJob:
-    """Return a job that does the same with some of the sequences; their blocks are its sets."""
-    if job.evalue_filter is not None:
-        kept = job.evalue_filter.of_sets(queries, queries if targets is None else targets)
-        changes = {"evalue_filter": kept, **changes}
-    return AlignmentJob.like(job, queries=queries, targets=targets, **changes)
-
-
 def in_whole(alignments: Alignments, problem: Problem) -> Alignments:
     """Return results of blocks as those of the whole sets."""
     return replace(
@@ -76,17 +66,18 @@ def jobs_of_queries(
     ours = PickedSet(problem.queries, problem.queries.positions_of(query_indices))
     if not problem.is_one_set:
         for start, end in _slices(problem.others, residues):
-            yield job_of_sets(job, ours, BlockSet(problem.others, [(start, end)]), **changes)
+            targets = BlockSet(problem.others, [(start, end)])
+            yield AlignmentJob.like(job, queries=ours, targets=targets, **changes)
         return
     if len(ours) > 1:
-        yield job_of_sets(job, ours, None, **changes)
+        yield AlignmentJob.like(job, queries=ours, targets=None, **changes)
     for start, end in _slices(problem.queries, residues):
         indices = problem.queries.indices_between(start, end)
         for are_earlier, chosen in ((True, indices < first), (False, indices >= stop)):
             if chosen.any():
                 others = PickedSet(problem.queries, start + np.flatnonzero(chosen))
-                sets = (others, ours) if are_earlier else (ours, others)
-                yield job_of_sets(job, *sets, **changes)
+                queries, targets = (others, ours) if are_earlier else (ours, others)
+                yield AlignmentJob.like(job, queries=queries, targets=targets, **changes)
 
 
 def pairs_of_queries(problem: Problem, first: int, stop: int) -> int:
@@ -114,14 +105,14 @@ def job_of_list(job: AlignmentJob, first: Int32s, second: Int32s, **changes: Any
         both = np.unique(np.concatenate((first, second)))
         some = PickedSet(problem.queries, problem.queries.positions_of(both))
         listed = PairList(_places(both, first), _places(both, second))
-        return job_of_sets(job, some, None, pair_list=listed, **changes)
+        return AlignmentJob.like(job, queries=some, targets=None, pair_list=listed, **changes)
     indices = np.unique(first), np.unique(second)
     queries, targets = (
         PickedSet(sequences, sequences.positions_of(some))
         for sequences, some in zip((problem.queries, problem.others), indices, strict=True)
     )
     listed = PairList(_places(indices[0], first), _places(indices[1], second))
-    return job_of_sets(job, queries, targets, pair_list=listed, **changes)
+    return AlignmentJob.like(job, queries=queries, targets=targets, pair_list=listed, **changes)
 
 
 def lengths_of(sequences: SequenceSet, indices: Int32s) -> Int32s:

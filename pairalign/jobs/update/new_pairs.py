@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.query_slices import can_be_cut, in_whole, job_of_sets
+from pairalign.jobs.run.query_slices import can_be_cut, in_whole
 from pairalign.sequences.block_set import BlockSet
 
 
@@ -40,7 +40,7 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
     for queries, targets in ((earlier, added), (added, None)):
         if targets is None and len(queries) == 1:
             continue
-        part = job_of_sets(job, queries, targets)
+        part = AlignmentJob.like(job, queries=queries, targets=targets)
         for block in part:
             yield in_whole(block, job.problem)
         job.steps, job.devices = part.steps, part.devices
