@@ -131,4 +131,3 @@ def _write(
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
             destination.wrote(writer)
-        destination.wrote_all(writer)

@@ -104,4 +104,3 @@ def _write(destination: Destination, output: Output, problem: Problem, measure: 
     for values in measure_in_order(run, measure):
         writer.write(values)
         destination.wrote(writer)
-    destination.wrote_all(writer)

@@ -46,11 +46,6 @@ class DistanceWriter:
         Rows and columns of a window.
     piece : Piece
         The first one says what the whole is of.
-
-    Attributes
-    ----------
-    shown : int
-        0: values have no numbers.
     """
 
     def __init__(
@@ -62,8 +57,6 @@ class DistanceWriter:
         piece: Piece = WHOLE,
     ) -> None:
         self._output = output
-        self._number = piece.number
-        self.shown = 0
         if piece.first:
             sequences, targets = problem.queries, problem.targets
             head = {
@@ -81,9 +74,8 @@ class DistanceWriter:
         """Add the distances of the next pairs."""
         self._output.write(values.astype(_VALUE).tobytes())
 
-    def flush(self) -> int:
-        """Return the number that the piece has begun with; nothing waits."""
-        return self._number
+    def flush(self) -> None:
+        """Do nothing: all was written."""
 
 
 def are_of_two_sets(manifests: list[Manifest]) -> bool:

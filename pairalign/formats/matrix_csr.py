@@ -129,7 +129,6 @@ class MatrixWriter(Writer):
     def _write(self, alignments: Alignments) -> None:
         part = alignments.take(alignments.columns > 0)
         if len(part):
-            self.shown += len(part)
             content = self._content
             (weights,) = edge_values(part, (content.shown.weight,), content.significance)
             query = indices_in_whole(content.queries)[part.query]
@@ -207,11 +206,10 @@ class MatrixWriter(Writer):
             any(part.is_last for part in parts),
         ).write(output)
 
-    def flush(self) -> int:
+    def flush(self) -> None:
         """End the file: what comes next is another, for `join_files`."""
         if self._held or not self._is_begun:
             self._take().write(self._output, whole=False)
-        return super().flush()
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""

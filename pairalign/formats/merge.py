@@ -152,28 +152,32 @@ def _checked_file(piece: Piece) -> memoryview:
 def _copy(pieces: Sequence[Piece], writer: type[Writer], output: Output) -> None:
     """Write pieces one after the other, amended where they could not know what comes before them.
 
-    Where some pairs were left out, by a threshold or because nothing was aligned, numbers are
-    counted again.
+    Pairs are numbered anew: pieces do not know how many pairs before them were left out.
     """
-    number = 1
+    last = 0
     seen: set[bytes] = set()
     for piece in pieces:
-        blocks = checked_blocks(piece)
-        if writer.pair_number is not None and number != piece.number:
-            blocks = _renumbered(blocks, writer.pair_number, number - piece.number)
-        elif writer.amended:
-            blocks = (writer.amend(text, seen) for text in _whole_lines(blocks))
-        number += piece.shown
-        for block in blocks:
-            output.write(block)
+        blocks, more = checked_blocks(piece), None
+        if writer.pair_number is None and not writer.amended:
+            for block in blocks:
+                output.write(block)
+            continue
+        for text in _whole_lines(blocks):
+            if writer.pair_number is None:
+                output.write(writer.amend(text, seen))
+                continue
+            numbers = [int(number) for _, number in writer.pair_number.findall(text)]
+            if numbers:
+                more = last + 1 - numbers[0] if more is None else more
+                last = numbers[-1] + more
+            output.write(_renumbered(text, writer.pair_number, more or 0))
 
 
-def _renumbered(
-    blocks: Iterator[bytes], pair_number: re.Pattern[bytes], more: int
-) -> Iterator[bytes]:
+def _renumbered(text: bytes, pair_number: re.Pattern[bytes], more: int) -> bytes:
     """Add to the numbers of pairs."""
-    for text in _whole_lines(blocks):
-        yield pair_number.sub(lambda match: match[1] + b"%d" % (int(match[2]) + more), text)
+    if more == 0:
+        return text
+    return pair_number.sub(lambda match: match[1] + b"%d" % (int(match[2]) + more), text)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -112,9 +112,8 @@ class NetworkWriter(Writer):
             ids = self._ids[0][query], self._ids[1][target]
             yield self.edge(ids, (names[0][query], names[1][target]), values)
 
-    def flush(self) -> int:
-        """Do nothing: all was written; return the number of the next pair."""
-        return self._content.piece.number
+    def flush(self) -> None:
+        """Do nothing: all was written."""
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""

@@ -124,7 +124,6 @@ class ParquetWriter(Writer):
             raise
 
     def _write(self, alignments: Alignments) -> None:
-        self.shown += len(alignments)
         offsets = alignments.cigar_offsets if "cigar" in self._schema.names else None
         for start, stop, ends in self._groups.cut(len(alignments), offsets):
             part = alignments[start:stop]
@@ -153,7 +152,7 @@ class ParquetWriter(Writer):
             more["ties"] = pa.array(np.concatenate(counts))
         return arrow_table(group, self._names, self._schema, more)
 
-    def flush(self) -> int:
+    def flush(self) -> None:
         """End the file: what comes next is another, for `join`."""
         if self._parts:
             self._end_group()
@@ -161,7 +160,6 @@ class ParquetWriter(Writer):
         file, self._file = self._file, None
         if file is not None:
             file.close()
-        return super().flush()
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""

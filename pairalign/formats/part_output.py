@@ -65,6 +65,8 @@ class PartOutput(Output):
         What has been written.
     is_resumed : bool
         Whether something was there.
+    last : callable
+        Returns the arguments of `cut` for what `close` ends; set by who closes it.
 
     Raises
     ------
@@ -85,7 +87,7 @@ class PartOutput(Output):
         self._new: PartFile | None = None
         self._file: int | None = None
         self._checksum = ctypes.c_uint32()
-        self._last: Callable[[], None] | None = None
+        self.last: Callable[[], tuple[int, int, dict[str, Any]]] | None = None
         self.is_resumed = False
         if owns_folder:
             check_folder(part.folder)
@@ -212,10 +214,9 @@ class PartOutput(Output):
         self,
         start: int,
         pairs: int,
-        number: int = 1,
+        summary: dict[str, Any] | None = None,
         *,
         job: dict[str, Any] | None = None,
-        summary: dict[str, Any] | None = None,
         complete: bool = False,
     ) -> None:
         """End a piece, of all that came since the one before; see `Manifest` and `Kept`."""
@@ -232,7 +233,7 @@ class PartOutput(Output):
             raise self.explain(error) from error
         if size or pairs:
             checksum = f"{self._checksum.value:08x}"
-            self.manifest.pieces.append(Kept(start, pairs, size, checksum, number))
+            self.manifest.pieces.append(Kept(start, pairs, size, checksum))
         self.manifest.job, self.manifest.summary = job or {}, summary or {}
         self.manifest.complete = complete
         if self._keeps:
@@ -240,17 +241,13 @@ class PartOutput(Output):
         if size and not complete:
             self._open()
 
-    def ends_with(self, *arguments: Any, **more: Any) -> None:
-        """Say what `close` is to `cut` off."""
-        self._last = partial(self.cut, *arguments, **more, complete=True)
-
     def close(self) -> None:
         """End the last piece; the part is complete. May come twice."""
         if self._file is None:
             return
-        assert self._last is not None, "closed before the end"
+        assert self.last is not None
         try:
-            self._last()
+            self.cut(*self.last(), complete=True)
         finally:
             self._close_file()
 

@@ -109,28 +109,19 @@ class Kept(NamedTuple):
         0: it has no file.
     checksum : str
         CRC-32 of its bytes, in hexadecimal.
-    number : int
-        Of the pair after it, as pairs are numbered in the file; of formats that number them.
     """
 
     start: int
     pairs: int
     bytes: int
     checksum: str
-    number: int
 
 
 class Piece(NamedTuple):
-    """A piece and its file; `number` is that of its first pair."""
+    """A piece and its file."""
 
     path: str
     kept: Kept
-    number: int
-
-    @property
-    def shown(self) -> int:
-        """How many pairs it has, in formats that number them."""
-        return self.kept.number - self.number
 
 
 @dataclass
@@ -143,8 +134,6 @@ class Manifest:
         What decides the bytes of the whole: the same in all parts.
     shard, shards : int
         Which part of how many, counted from 1.
-    number : int
-        Of its first pair, in formats that number them.
     command : list of str
         The arguments of the program that writes it.
     request : dict
@@ -161,7 +150,6 @@ class Manifest:
     format: str
     shard: int
     shards: int
-    number: int = 1
     command: list[str] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
     pieces: list[Kept] = field(default_factory=list)
@@ -179,19 +167,13 @@ class Manifest:
         """Size of its pieces."""
         return sum(piece.bytes for piece in self.pieces)
 
-    @property
-    def next(self) -> int:
-        """Number of the pair after it."""
-        return self.pieces[-1].number if self.pieces else self.number
-
     def files(self, folder: str) -> list[Piece]:
         """Return its pieces and where they are; a piece without bytes has no file."""
-        part, count, number = Part(folder, self.shard, self.shards), 0, self.number
+        part, count = Part(folder, self.shard, self.shards), 0
         files = []
         for kept in self.pieces:
             count += kept.bytes > 0
-            files.append(Piece(part.piece(self.format, max(count, 1)), kept, number))
-            number = kept.number
+            files.append(Piece(part.piece(self.format, max(count, 1)), kept))
         return files
 
     def write(self, path: str) -> int:

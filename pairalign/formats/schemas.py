@@ -76,20 +76,18 @@ _TEXT = Kind("a text", lambda value: isinstance(value, str))
 _FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 _OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 _COUNT = _whole(0, _MOST)
-_FROM_ONE = _whole(1, _MOST)
 _CRC = Kind(
     "a CRC-32 of eight digits",
     lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{8}", value) is not None,
 )
 
 _PIECE = Kind(
-    "numbers of pairs before and in it, its bytes, their CRC-32, and the number of the next pair",
+    "numbers of pairs before and in it, its bytes and their CRC-32",
     lambda value: (
         isinstance(value, list)
-        and len(value) == 5
+        and len(value) == 4
         and all(map(_COUNT.fits, value[:3]))
         and _CRC.fits(value[3])
-        and _FROM_ONE.fits(value[4])
     ),
 )
 
@@ -99,7 +97,6 @@ MANIFEST: Schema = {
     "format": Field(_one_of(*REGISTRY, DISTANCES, STEPS)),
     "shard": Field(_whole(1, MOST_SHARDS)),
     "shards": Field(_whole(1, MOST_SHARDS)),
-    "number": Field(_FROM_ONE),
     "command": Field(_list_of(_TEXT)),
     "request": Field(_OBJECT),
     "pieces": Field(_list_of(_PIECE)),

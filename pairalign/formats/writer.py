@@ -190,8 +190,6 @@ class Writer(Abortable):
         What it holds at most, where that is much.
     shows_qualities : bool
         Whether it has the qualities of queries, where they are known.
-    shown : int
-        How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
         How many overlaps of each kind it was given, see `pairalign.reads.overlap_kinds`; 0 of
         alignments.
@@ -248,7 +246,6 @@ class Writer(Abortable):
         self._output = output
         self._content = content
         self._threads = threads
-        self.shown = 0
         self.kind_counts = np.zeros(len(OVERLAP_KINDS), np.int64)
 
     def _check_names(self, content: Content) -> None:
@@ -327,9 +324,9 @@ class Writer(Abortable):
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
 
-    def flush(self) -> int:
-        """Wait until the output has all that was written; return the number of the next pair."""
-        return self._content.piece.number + self.shown
+    @abstractmethod
+    def flush(self) -> None:
+        """Wait until the output has all that was written."""
 
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
@@ -402,8 +399,6 @@ class TextWriter(Writer):
         return b""
 
     def _write(self, alignments: Alignments) -> None:
-        if self.pair_number is not None:
-            self.shown += int(np.count_nonzero(alignments.columns))
         try:
             self._queue.submit(self._text(alignments))
             self._carrier.submitted()
@@ -439,13 +434,12 @@ class TextWriter(Writer):
             along_query=self._along_query,
         )
 
-    def flush(self) -> int:
-        """Wait until the output has all that was written; return the number of the next pair."""
+    def flush(self) -> None:
+        """Wait until the output has all that was written."""
         try:
             self._carrier.flush()
         except OSError as error:
             raise self._output.explain(error) from error
-        return self._content.piece.number + self.shown
 
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""

@@ -232,9 +232,9 @@ def test_results_are_committed_as_often_as_they_are_to_be(
     commits = []
     cut = PartOutput.cut
 
-    def counted(self: PartOutput, start: int, pairs: int, *number: int, **more: Any) -> None:
+    def counted(self: PartOutput, start: int, pairs: int, *summary: Any, **more: Any) -> None:
         commits.append(start + pairs)
-        cut(self, start, pairs, *number, **more)
+        cut(self, start, pairs, *summary, **more)
 
     monkeypatch.setattr(PartOutput, "cut", counted)
     run(*words, "--resume", "--commit-every", seconds)

@@ -218,7 +218,6 @@ def _write(
                 writing += time.perf_counter() - started
                 del alignments  # or they would stay in memory while the next are waited for
                 destination.wrote(writer)
-            destination.wrote_all(writer)
     return before + writer.kind_counts, writing
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate
@@ -36,12 +36,8 @@ log = logging.getLogger("pairalign")
 class Written(Protocol):
     """What results are written with."""
 
-    @property
-    def shown(self) -> int:
-        """How many pairs it has numbered."""
-
-    def flush(self) -> int:
-        """Wait until the output has all; return the number of the next pair."""
+    def flush(self) -> None:
+        """Wait until the output has all."""
 
 
 def prepare_output(request: OutputOptions) -> str:
@@ -129,16 +125,16 @@ class Destination:
         if output is not None and manifest is not None:
             number, shards = output.part[1:]
             is_first = number == 1 and not manifest.pieces
-            self.piece = Piece(is_first, number == shards, manifest.next)
             self._go_on(manifest)
+            self.piece = Piece(is_first, number == shards, self._place(self._done) + 1)
+            output.last = lambda: (*self._until(self._pairs), self.summary())
 
     def _go_on(self, manifest: Manifest) -> None:
         """Leave out what the pieces of a manifest have."""
         for piece in manifest.pieces:
             starts = piece.start == self._place(self._done)
             self._done += piece.pairs
-            ends = piece.start + piece.pairs == self._place(self._done, before=piece.pairs > 0)
-            if not (starts and ends) or self._done > self._pairs:
+            if not starts or self._done > self._pairs:
                 raise PartsError(
                     f"the manifest of '{self.path}' is damaged: it has other pairs than there are; "
                     f"{left_out('resume', True)} to begin anew"
@@ -149,15 +145,11 @@ class Destination:
         if not self.is_done:
             self.job = self.job.after(self._done, manifest.job)
 
-    def _place(self, done: int, *, before: bool = False) -> int:
-        """Return how many pairs of the pair matrix come before those that follow some of the job.
-
-        Where these are the last of a range: `before` what is between it and the next one.
-        """
+    def _place(self, done: int) -> int:
+        """Return the place in the pair matrix of the pair that follows some of the job."""
         if not self._ranges:
             return 0
-        find = bisect_left if before else bisect_right
-        place = min(find(self._ends, done), len(self._ends) - 1)
+        place = min(bisect_right(self._ends, done), len(self._ends) - 1)
         start, pairs = self._ranges[place]
         return start + pairs - (self._ends[place] - done)
 
@@ -183,16 +175,13 @@ class Destination:
         is_due = time.monotonic() - self._cut_at >= self._writing.commit_every
         if done not in self._ends[:-1] and not (self._writing.resume and is_due):
             return
-        start, pairs = self._place(self._done), done - self._done
-        self.output.cut(start, pairs, writer.flush(), job=self.job.leave(), summary=self.summary())
+        writer.flush()
+        self.output.cut(*self._until(done), self.summary(), job=self.job.leave())
         self._done, self._cut_at = done, time.monotonic()
 
-    def wrote_all(self, writer: Written) -> None:
-        """Say what the last piece is; before the writer is closed."""
-        if self.output is not None:
-            start, pairs = self._place(self._done), self._pairs - self._done
-            number = self.piece.number + writer.shown
-            self.output.ends_with(start, pairs, number, summary=self.summary())
+    def _until(self, done: int) -> tuple[int, int]:
+        """Return what a piece has that ends after some pairs of the job: its place, its pairs."""
+        return self._place(self._done), done - self._done
 
     def finish(self) -> None:
         """Make the result of the pieces: a shard, or the file that they are merged to."""
@@ -253,8 +242,7 @@ def _open_part(
     """Find out what there is of a part, and open it if it is not complete."""
     writing, format = request.writing, request.writing.known_format
     run = describe_run(job, format=format, **more)  # it digests the sets
-    first = job.pieces[0].start + 1 if job.pieces else 1
-    begun = Manifest(run, format, part.shard, part.shards, first)
+    begun = Manifest(run, format, part.shard, part.shards)
     is_shard = writing.shard is not None
     if is_shard:
         begun.command, begun.request = list(request.command_line), stored(request)

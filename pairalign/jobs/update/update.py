@@ -336,7 +336,7 @@ def _write(update: Update, destination: Destination) -> None:
         added = AddedHitsJob.like(job, known=KnownHits(update.old, *hits))
     results = align_added(job, update.old) if added is None else _results_of(added)
     with HeldOutput(update.output) as spill_file:
-        _align(update, job, results, spill_file, destination)
+        _align(update, job, results, spill_file)
         lines.add(spill_file.text(), whole=True)
         with destination.open() as output:
             lines.write(output, None if added is None else added.numbers)
@@ -381,10 +381,10 @@ def _read_recorded(update: Update) -> PairList:
 
 def _add_pairs(update: Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
-    job, shown = update.plan.job, sum(piece.shown for piece in update.pieces)
+    job = update.plan.job
     with _recorded(update) as path, HeldOutput(update.output) as spill_file:
         results = align_added(job, update.old)
-        _align(update, job, results, spill_file, destination, shown=shown)
+        _align(update, job, results, spill_file)
         with destination.open() as output:
             update.table.writer_type.add(map_file(path), spill_file.text(), output)
 
@@ -405,7 +405,7 @@ def _align_again(update: Update, recorded: PairList, destination: Destination) -
         job = plan_alignment(request, job.problem, update.plan.run).job
     results = _results_of(job) if len(pairs) else _no_results()
     with destination.open() as output:
-        _align(update, job, results, output, destination)
+        _align(update, job, results, output)
 
 
 def _candidates(update: Update) -> tuple[Int32s, Int32s]:
@@ -440,15 +440,8 @@ def _no_results() -> Results:
     yield from ()
 
 
-def _align(
-    update: Update,
-    job: AlignmentJob,
-    results: Results,
-    output: Output,
-    destination: Destination,
-    shown: int = 0,
-) -> None:
-    """Align what is planned and write it; which closes the output; `shown` pairs come besides."""
+def _align(update: Update, job: AlignmentJob, results: Results, output: Output) -> None:
+    """Align what is planned and write it, which closes the output."""
     keep_freed_memory(job.memory_bytes)
     with (
         closing(results),
@@ -463,5 +456,3 @@ def _align(
         for alignments in results:
             writer.write(alignments)
             del alignments
-        writer.shown += shown
-        destination.wrote_all(writer)
