@@ -111,7 +111,7 @@ class Field:
     Attributes
     ----------
     name : str
-        As it was asked for: ours, BLAST's or MMseqs2's.
+        As the request has it: ours, BLAST's or MMseqs2's.
     code : int
         `pairalign_field` of cpu/text/text.h.
     detail : Detail

@@ -56,7 +56,7 @@ KNOWN_COLUMNS = (*COLUMNS[Detail.CIGAR], *STATISTICS_COLUMNS, STRAND_COLUMN, "co
 def column_names(
     detail: Detail, strands: bool = False, statistics: bool = False
 ) -> tuple[str, ...]:
-    """Return the names of the columns of a pair, with strand and statistics where asked for."""
+    """Return the names of the columns of a pair, with strand and statistics if wanted."""
     rest = COLUMNS[detail][len(SCORE_COLUMNS) :]
     shown = STATISTICS_COLUMNS if statistics else ()
     return (*SCORE_COLUMNS, *shown, *rest, *((STRAND_COLUMN,) if strands else ()))

@@ -101,7 +101,7 @@ class PairThresholds:
         return self.min_coverage or Fraction(0)
 
     def describe(self, *, with_identity: bool) -> list[str]:
-        """Return what is asked for in words; `with_identity`: that also if any is enough."""
+        """Return the thresholds in words; `with_identity`: that also if any is enough."""
         parts = []
         if self.min_identity or with_identity:
             least = f"{float(self.least_identity):g}"

@@ -172,7 +172,7 @@ EDGE_RANKS = ("score", "identity")
 
 PAF_TAGS = ("tp", "cs", "pp")
 SAM_TAGS = ("MD", "pp")
-"""Tags that are written where they are asked for."""
+"""Tags that are written if they are wanted."""
 
 DISTANCE_SUFFIXES = {
     "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),

@@ -41,7 +41,7 @@ _Request = TypeVar("_Request")
 _META = "option"
 _GROUP = "group"
 _KNOWN: dict[type, tuple[Slot, ...]] = {}
-"""The options of requests that were asked for, by their type, each with its place."""
+"""The options of requests that were looked up, by their type, each with its place."""
 _EXACTLY = Context(prec=60)
 """More digits than any exact number that an option takes."""
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
@@ -65,7 +65,7 @@ class Option:
     flags : tuple of str
         On the command line; empty: it follows from `name`. An argument without a flag has none.
     values : callable or tuple of str
-        What it may be; a callable gives them when they are asked for.
+        What it may be; a callable gives them when they are needed.
     kind : Kind or None
         None: any text.
     group : str or None
@@ -77,7 +77,7 @@ class Option:
     excludes : str or None
         Options with the same word exclude each other.
     decides : bool
-        Whether the identity of a run has it as it was asked for: the bytes of results depend on
+        Whether the identity of a run has it as the request does: the bytes of results depend on
         it, and the planned job does not hold what was made of it.
     is_how : bool
         It says how a run is done, or where to, and nothing of its results: neither the identity of

@@ -21,7 +21,7 @@ def html_table(title: object, heads: Sequence[str], rows: Iterable[Sequence[obje
     title : object
         What is shown; its ``repr`` is the caption.
     rows : iterable of sequences
-        Cells, as Python has them; no more rows are asked for than are shown, and one.
+        Cells, as Python has them; no more rows are read than are shown, and one.
     """
     first_rows = list(islice(rows, SHOWN + 1))
     lines = [_row("td", cells) for cells in first_rows[:SHOWN]]

@@ -19,7 +19,7 @@ _MATRICES = {
 
 @request
 class CompletionOptions(CommandOptions):
-    """All that ``pairalign completion`` is asked."""
+    """The request of ``pairalign completion``."""
 
     DESCRIPTION: ClassVar[str] = (
         "Print a script that makes a shell complete commands, options, their values and files."

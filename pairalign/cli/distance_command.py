@@ -105,7 +105,7 @@ def _picture_format(path: str) -> str:
 def _measure(
     request: DistanceOptions, page: RunReport | None, summary: DistanceSummary
 ) -> Distances:
-    """Compute what is asked for, and report on it."""
+    """Compute the distances, and report on them."""
     if request.has_limit:
         return _measure_near(request, summary)
     if request.group_by is not None:
@@ -254,7 +254,7 @@ def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> Group
 
 
 def _write(request: DistanceOptions, distances: Distances) -> None:
-    """Write the distances, and what else is asked for of them."""
+    """Write the distances, and the files that are made of them."""
     if isinstance(distances, GroupDistances):
         if request.matches is not None:
             write_group_table(request.matches, distances)

@@ -11,13 +11,16 @@ from pairalign.base.declaration import values_of
 from pairalign.base.dry_run import WorkBegins, dry_run
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.forecast import Forecast, foretell
+from pairalign.requests.resources import CoreOptions, ResourcesOptions
+from pairalign.requests.shared import CommandOptions
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _TIMES = ((3600, "h"), (60, "min"))
 
 
-def foretell_run(run: Callable[[Any], None], request: Any) -> None:
+def foretell_run(run: Callable[[Any], None], request: CommandOptions) -> None:
     """Go on with a command until its work begins, and say what that takes."""
+    assert isinstance(request, (CoreOptions, ResourcesOptions))
     request = replace(request, resources=replace(request.resources, progress=False))
     work = None
     try:

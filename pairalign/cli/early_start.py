@@ -14,12 +14,15 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.base.choices import COMPRESSED_INPUTS
 from pairalign.base.declaration import values_of
 from pairalign.base.error_types import KernelBuildError
 from pairalign.requests.shared import CommandOptions
+
+if TYPE_CHECKING:
+    import ctypes
 
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
@@ -108,7 +111,7 @@ def _start_driver(device: str, is_small: bool, posteriors: bool) -> None:
             ).start()
 
 
-def _capability(driver: Any, index: int) -> tuple[int, int]:
+def _capability(driver: ctypes.CDLL, index: int) -> tuple[int, int]:
     """Return the compute capability of a device."""
     import ctypes
 

@@ -11,7 +11,7 @@ from pairalign.requests.shared import CommandOptions
 
 @request
 class HelpOptions(CommandOptions):
-    """All that ``pairalign help`` is asked."""
+    """The request of ``pairalign help``."""
 
     DESCRIPTION: ClassVar[str] = "Show the help of a command, or of the program."
 

@@ -41,7 +41,7 @@ class Clusters:
         Each sequence that is no representative, the query, with its representative, the target;
         in the order of `order`, with CIGARs.
     edges : Alignments or None
-        All pairs that are similar enough, if they were asked for; no CIGARs.
+        All pairs that are similar enough, if the request keeps them; no CIGARs.
     abundances : ndarray of int64, shape (n,), or None
         How often each sequence was seen, by input index; None: headers have no ``;size=``.
     """

@@ -36,7 +36,7 @@ class EngineRequest:
     kernel : str or None
         A kernel of `pairalign.engines.kernels.KERNELS` instead of ``"auto"``, the best that can.
     detail : Detail
-        The most that windows will be asked for; some kernels compute scores only.
+        The most detail of all windows; some kernels compute scores only.
     per_device : int or None
         Engines that share a device; None: as many as keep it busy if they do nothing else.
     """

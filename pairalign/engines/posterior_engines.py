@@ -62,7 +62,7 @@ def open_posterior_engine(device: str, request: PosteriorRequest) -> PosteriorCo
     DeviceError
         There is no such device; the message says why.
     KernelBuildError
-        A GPU was asked for by name and its kernels cannot be compiled.
+        A GPU was named and its kernels cannot be compiled.
     """
     sequences, model = request.sequences, request.model
     engine = _open(device, request)

@@ -1,6 +1,6 @@
 """Which engines a run uses: from ``--device`` to open engines.
 
-An engine is imported when it is opened or asked about: a CPU run loads no code for GPUs.
+An engine is imported when it is opened or described: a CPU run loads no code for GPUs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def open_engines(device: str, request: EngineRequest) -> Sequence[Engine]:
     DeviceError
         If there is no such device, or it or the kernel cannot do this; the message says why.
     KernelBuildError
-        If a GPU was asked for by name and its kernels cannot be compiled. With ``"auto"`` the CPU
+        If a GPU was named and its kernels cannot be compiled. With ``"auto"`` the CPU
         aligns what needs a kernel that cannot be had.
     """
     framework = _framework_of(device)

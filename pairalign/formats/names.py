@@ -138,7 +138,7 @@ def choose_format(
     path : str or path
         ``"-"`` needs a name.
     name : str or None
-        What was asked for.
+        The format of the request.
     suffixes : mapping of str to tuple of str
         What there is to choose from.
     what : str

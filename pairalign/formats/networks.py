@@ -145,7 +145,7 @@ class NetworkWriter(Writer):
 class AbcWriter(NetworkWriter):
     """What mcl and mcxload read (``--abc``): two names and the weight, between tabs.
 
-    The weight is the identity, where no other is asked for.
+    The weight is the identity, where no other is named.
 
     Sequences without a pair are not in it.
     """
@@ -200,7 +200,7 @@ def edge_fields(format: str, content: Content) -> list[tuple[str, str]]:
     Raises
     ------
     FormatError
-        The weight that is asked for is none of them.
+        The weight is none of them.
     """
     fields = [*_EDGE_FIELDS, *(() if content.significance is None else _STATISTICS)]
     if content.shown.weight not in dict(fields):

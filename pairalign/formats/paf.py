@@ -21,7 +21,7 @@ class PafWriter(TextWriter):
     target), ``contains`` (the target in the query) or ``internal``, see
     `pairalign.reads.overlap_kinds`; racon -f wants each of them both ways.
 
-    Where they are asked for, ``tp:A:P`` comes before the CIGAR and ``cs:Z:`` after it, minimap2's
+    If they are wanted, ``tp:A:P`` comes before the CIGAR and ``cs:Z:`` after it, minimap2's
     short form: ``:6*ag+tc-a``, which runs along the target as the CIGAR does; ``pp:Z:`` has a mark
     for each column: 0 to 9 and ``*``, as HMMER shows posteriors, and ``.`` for gaps.
     """

@@ -45,7 +45,7 @@ class SamWriter(TextWriter):
     16) residues, clipping and CIGAR are those of the query's other strand, as the CIGAR runs along
     the target. Pairs without an aligned pair of residues are left out. ``DS`` of ``@PG`` names
     the scoring and, where bits and E-values of its scores are known, lambda, K and the search
-    space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written where it is asked for.
+    space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written if it is wanted.
     Qualities are those of the queries' FASTQ, as it has them, in the order of the residues; ``*``
     where they are not known.
 

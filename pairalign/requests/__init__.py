@@ -1,4 +1,4 @@
-"""What can be asked of pairalign: a frozen request a job, in which each option is declared once.
+"""The requests of pairalign: a frozen one a job, in which each option is declared once.
 
 Here are what several jobs ask, and the requests of alignments, distances and files; the others lie
 in the folders of their jobs. See `pairalign.base.declaration` for what is made of a declaration,

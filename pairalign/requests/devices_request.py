@@ -1,4 +1,4 @@
-"""What is asked of ``pairalign devices``."""
+"""The request of ``pairalign devices``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from pairalign.requests.shared import CommandOptions
 
 @request
 class DevicesOptions(CommandOptions):
-    """All that ``pairalign devices`` is asked."""
+    """The request of ``pairalign devices``."""
 
     kernels: bool = flag("list the kernels and what each can do instead")

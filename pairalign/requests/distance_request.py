@@ -1,4 +1,4 @@
-"""What is asked of distances: ``pairalign distance``."""
+"""The request of distances: ``pairalign distance``."""
 
 from __future__ import annotations
 
@@ -269,20 +269,20 @@ class MeasureOptions(CommandOptions):
 
 
 class MeasureArguments(ScoredArguments, total=False):
-    """Types of `MeasureOptions`, and of what is asked of alignments, in Python."""
+    """Types of `MeasureOptions`, and of the request of alignments, in Python."""
 
     measure: str
 
 
 class TwoSetsArguments(MeasureArguments, StrandArguments, total=False):
-    """Types of what is asked of the distances of two sets."""
+    """Types of the options of distances of two sets."""
 
     similarity: bool
     v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None
 
 
 class OneSetArguments(TwoSetsArguments, total=False):
-    """Types of what is asked of the distances of one set."""
+    """Types of the options of distances of one set."""
 
     circular: bool
     extend: DistanceMatrix | None
@@ -297,7 +297,7 @@ class GroupsArguments(MeasureArguments, total=False):
 
 
 class NearArguments(ScoredArguments, total=False):
-    """Types of what is asked of pairs within a limit, less the limit."""
+    """Types of the options of pairs within a limit, less the limit."""
 
     max_length_ratio: float | str | Fraction | None
     v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None
@@ -373,7 +373,7 @@ class DistanceRequest(
     StrandOptions,
     MeasureOptions,
 ):
-    """What is asked of the distances of a set, or of two.
+    """The request of the distances of a set, or of two.
 
     Attributes
     ----------
@@ -441,7 +441,7 @@ class DistanceRequest(
 
     @property
     def has_limit(self) -> bool:
-        """Whether pairs within a limit are asked for, and not all."""
+        """Whether only pairs within a limit are computed."""
         return any(getattr(self, name) is not None for name in _LIMITS)
 
     @property
@@ -462,7 +462,7 @@ class DistanceRequest(
 
     @property
     def align_request(self) -> AlignRequest:
-        """What is asked of alignments."""
+        """The request of alignments."""
         return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
 
 
@@ -481,7 +481,7 @@ class DistanceOptions(
     DryRunOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign distance`` is asked."""
+    """The request of ``pairalign distance``."""
 
     SHORT: ClassVar[str] = (
         "output measure similarity max_edits group_by strand plot report mode matrix threads"
@@ -589,7 +589,7 @@ class DistanceOptions(
 
     @property
     def distances(self) -> DistanceRequest:
-        """What is asked of the distances."""
+        """The request of the distances."""
         return self
 
     @property

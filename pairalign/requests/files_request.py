@@ -1,4 +1,4 @@
-"""What is asked of files that are made or put together: merge, pack."""
+"""The request of files that are made or put together: merge, pack."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PartsOptions(CommandOptions):
 
 @request
 class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
-    """All that ``pairalign merge`` is asked."""
+    """The request of ``pairalign merge``."""
 
     GROUPS: ClassVar[dict[str, str | None]] = {}
     DESCRIPTION: ClassVar[str] = (
@@ -74,7 +74,7 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
 
 @request
 class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions):
-    """All that ``pairalign pack`` is asked."""
+    """The request of ``pairalign pack``."""
 
     SHORT: ClassVar[str] = "output alphabet also on_duplicate names"
     DESCRIPTION: ClassVar[str] = (

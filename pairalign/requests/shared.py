@@ -94,7 +94,7 @@ class CommandOptions(Request):
     """The program's arguments."""
 
     def completed(self) -> CommandOptions:
-        """Return the request with what follows from what is asked."""
+        """Return the request with what follows from its options."""
         return self
 
 

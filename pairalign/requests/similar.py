@@ -160,7 +160,7 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
     )
 
     def describe(self, residues: int) -> str:
-        """Return what similar pairs have: an E-value, an identity and what else is asked for.
+        """Return the thresholds of similar pairs: of E-values, identities and others.
 
         Parameters
         ----------

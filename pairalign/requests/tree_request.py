@@ -1,4 +1,4 @@
-"""What is asked of guide trees: ``pairalign tree``."""
+"""The request of guide trees: ``pairalign tree``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from pairalign.sequences.input_rules import InputRules
 
 @request
 class TreeRequest(MeasureOptions):
-    """What is asked of a guide tree."""
+    """The request of a guide tree."""
 
     method: str = choice(
         TREE_METHODS,
@@ -55,7 +55,7 @@ class TreeRequest(MeasureOptions):
 
     @property
     def distances(self) -> DistanceRequest:
-        """What is asked of the distances, where these are not given."""
+        """The request of the distances, where these are not given."""
         return DistanceRequest(measure=self.measure)
 
 
@@ -112,7 +112,7 @@ class TreeOptions(
     DryRunOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign tree`` is asked.
+    """The request of ``pairalign tree``.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class TreeOptions(
 
     @property
     def distances(self) -> DistanceRequest:
-        """What is asked of the distances: with a program, by default those of its best trees."""
+        """The request of the distances: with a program, by default those of its best trees."""
         usual = DEFAULT_MEASURE if self.program is None else ALIGNERS_MEASURE
         return DistanceRequest(measure=self.measure or usual)
 

@@ -29,7 +29,7 @@ _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHD
 
 
 class Alignment:
-    """One pair of an `Alignments`: a view, made when asked for.
+    """One pair of an `Alignments`: a view, made when first read.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
 
     @property
     def confidence(self) -> list[str]:
-        """How likely each column of each alignment is right, by posteriors, when asked for.
+        """How likely each column of each alignment is right, by posteriors, made when first read.
 
         A mark for each column: ``0`` for a probability below 0.05, ``1`` up to 0.15, ..., ``*``
         from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
@@ -60,7 +60,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
 
     @property
     def ties(self) -> npt.NDArray[np.uint32]:
-        """How many optimal alignments each pair has, at most 2^32 - 1, counted when asked for.
+        """How many optimal alignments each pair has, at most 2^32 - 1; counted when first read.
 
         uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. ValueError without spans
         and counts, and for an alignment that is not optimal, as others than the first of `hsps`.

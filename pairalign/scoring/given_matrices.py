@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import ScoringError
-from pairalign.scoring.matrices import Table, check_symmetric, name_of_scores, to_decimal
+from pairalign.scoring.matrices import Number, Table, check_symmetric, name_of_scores, to_decimal
 from pairalign.sequences.alphabets import Alphabet
 
 Matrix = str | os.PathLike[str] | Mapping[Any, Any] | npt.NDArray[Any] | tuple[npt.ArrayLike, str]
@@ -62,6 +62,7 @@ def given_table(matrix: Matrix, alphabet: Alphabet) -> Table:
     elif isinstance(matrix, tuple):
         scores = _of_array(*matrix)
     else:
+        assert isinstance(matrix, np.ndarray)
         letters = getattr(matrix, "alphabet", None)
         scores = _of_array(matrix, _usual_letters(matrix, alphabet) if letters is None else letters)
     table = Table(name_of_scores(scores) or "given", scores)
@@ -70,7 +71,7 @@ def given_table(matrix: Matrix, alphabet: Alphabet) -> Table:
     return table
 
 
-def _usual_letters(matrix: Any, alphabet: Alphabet) -> str:
+def _usual_letters(matrix: npt.NDArray[Any], alphabet: Alphabet) -> str:
     """Return the residues of an array that names none."""
     size = len(matrix) if np.ndim(matrix) else 0
     unambiguous = alphabet.letters[: 20 if alphabet.name == "protein" else 4]
@@ -83,7 +84,7 @@ def _usual_letters(matrix: Any, alphabet: Alphabet) -> str:
     )
 
 
-def _of_array(values: Any, letters: Iterable[Any]) -> dict[tuple[str, str], Decimal]:
+def _of_array(values: npt.ArrayLike, letters: Iterable[object]) -> dict[tuple[str, str], Decimal]:
     residues = [_letter(letter) for letter in letters]
     array = np.asarray(values)
     if array.shape != (len(residues), len(residues)):
@@ -120,7 +121,7 @@ def _of_mapping(matrix: Mapping[Any, Any]) -> dict[tuple[str, str], Decimal]:
     return scores
 
 
-def _score(row: str, column: str, value: Any) -> Decimal:
+def _score(row: str, column: str, value: Number) -> Decimal:
     return to_decimal(value, f"{_WHAT}: {row!r} against {column!r}")
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a scoring: made once of the command's options, or of the arguments in Python."""
+"""The request of a scoring: made once of the command's options, or of the arguments in Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Choice = TypeVar("_Choice")
 
 @request
 class ScoringRequest(Request):
-    """What is asked of a scoring; the alphabet of the sequences decides the rest.
+    """The request of a scoring; the alphabet of the sequences decides the rest.
 
     The options are the arguments of `pairalign.scoring.scoring.make_scoring`.
     """

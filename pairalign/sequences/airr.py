@@ -13,13 +13,12 @@ import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pairalign.base.error_types import FastaError, shown_name
 from pairalign.sequences.fasta_records import clean
-from pairalign.sequences.python_sequences import field_of, titles_of
+from pairalign.sequences.python_sequences import DataTable, field_of, titles_of
 from pairalign.sequences.sequence_records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
@@ -153,7 +152,7 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
     return _chains(titles, rows, source, degap=degap)
 
 
-def chains_of_table(table: Any) -> list[Chain]:
+def chains_of_table(table: DataTable) -> list[Chain]:
     """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
     titles = titles_of(table)
     columns = [[field_of(value) for value in table[title]] for title in titles]

@@ -8,7 +8,7 @@ accepted, beyond one ``>`` header and its sequence lines per record:
 - blank lines anywhere and white space inside sequence lines: dropped;
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
 - white space between ``>`` and the name;
-- FASTQ: the qualities are dropped, unless they are asked for; a base that is given as ``.`` is N;
+- FASTQ: the qualities are dropped, unless they are wanted; a base that is given as ``.`` is N;
 - ``.`` in proteins for a stop, as gffread writes it, see `stops_for_dots`.
 
 The name of a record is the first word of its header; a control-A, which separates the merged
@@ -23,7 +23,7 @@ import os
 import re
 import sys
 from itertools import zip_longest
-from typing import IO, Any
+from typing import IO
 
 from pairalign.base.arrays import count_bytes
 from pairalign.base.error_types import FastaError, NoSequencesError, shown_name, unreadable
@@ -155,7 +155,7 @@ def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
         raise unreadable(FastaError, name, error, expected) from error
 
 
-def _as_bytes(data: Any) -> bytes:
+def _as_bytes(data: str | bytes) -> bytes:
     return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, SupportsIndex
+from typing import Protocol, SupportsIndex, TypeGuard
 
 _EXPECTED = "expected a str, bytes, or an object with .seq or .residues"
 RESIDUES = ("sequence", "seq")
@@ -54,17 +54,28 @@ def _is_named(item: object) -> bool:
     return isinstance(item, (tuple, list)) and len(item) == 2
 
 
-def is_table(sequences: object) -> bool:
-    """Whether it has rows and columns: a DataFrame of pandas or polars, a table of Arrow."""
+class DataTable(Protocol):
+    """A DataFrame of pandas or polars, or a table of Arrow."""
+
+    @property
+    def columns(self) -> Iterable[object]:
+        """The names of its columns, of Arrow the columns."""
+
+    def __getitem__(self, name: str, /) -> Iterable[object]:
+        """Return a column."""
+
+
+def is_table(sequences: object) -> TypeGuard[DataTable]:
+    """Whether it has rows and columns."""
     return len(getattr(sequences, "shape", ())) == 2 and hasattr(sequences, "columns")
 
 
-def titles_of(table: Any) -> list[str]:
+def titles_of(table: DataTable) -> list[str]:
     """Return the names of the columns of a table."""
     return [str(name) for name in getattr(table, "column_names", table.columns)]
 
 
-def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
+def columns_of(table: DataTable) -> tuple[list[object], list[object] | None]:
     """Return the residues and the names of the rows of a table; None: it has no names.
 
     Without a column of names its index has them.
@@ -89,8 +100,8 @@ def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
 
 def index_of(sequences: object) -> list[object] | None:
     """Return the index of a Series or DataFrame of pandas; None: it has none but row numbers."""
-    index: Any = getattr(sequences, "index", None)
-    if hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
+    index = getattr(sequences, "index", None)
+    if index is not None and hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
         return list(index.tolist())
     return None
 

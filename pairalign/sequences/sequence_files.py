@@ -4,7 +4,7 @@ FASTA and FASTQ are read by `pairalign.sequences.fasta_records`, A3M, PIR and PH
 `pairalign.sequences.other_records`, AIRR tables by `pairalign.sequences.airr`; GenBank, EMBL,
 UniProt (text and XML), Stockholm, Clustal and MSF by `pairalign.sequences.database_files`, stores
 by `pairalign.sequences.stored_set`. What is not FASTA is loaded where it is read. Rows of
-alignments have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
+alignments have gaps, which `degap` drops and which else are an error, as in FASTA.
 """
 
 from __future__ import annotations
@@ -92,6 +92,6 @@ def read_file(
 
 
 def refuse_locus(locus: str | None, name: str) -> None:
-    """Raise FastaError where a locus is asked of what has none."""
+    """Raise FastaError where a locus is named for what has none."""
     if locus is not None:
         raise FastaError(f"{name}: no AIRR table: {left_out('locus')}")

@@ -63,7 +63,7 @@ class Records(NamedTuple):
     origins : tuple of Origin
         Where the records come from, in their order; empty: all records of one file.
     qualities : bytes or None
-        A character a residue, as FASTQ has them; None: not known, or not asked for.
+        A character a residue, as FASTQ has them; None: not known, or not read.
     """
 
     names: list[str]

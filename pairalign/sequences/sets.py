@@ -88,7 +88,7 @@ class SequenceSet:
     byte_counts : ndarray of int64, shape (256,)
         How often each byte occurs in `residues`.
     qualities : ndarray of uint8, shape (total_residues,), or None
-        Characters as FASTQ has them, where they were asked for.
+        Characters as FASTQ has them, where they were read.
     replaced : dict of str to int
         Upper-case letters that the alphabet lacks, with counts; they read as X or N. U in DNA is
         not among them. `Scoring.replaced_message` turns it into a sentence.

@@ -246,7 +246,7 @@ def damaged(source: str, how: str) -> FastaError:
     return FastaError(f"{source}: damaged store of sequences: {how}; pack the sequences again")
 
 
-def _read_checksums(data: memoryview, raw: Any, source: str) -> npt.NDArray[np.uint32]:
+def _read_checksums(data: memoryview, raw: np.void, source: str) -> npt.NDArray[np.uint32]:
     start, size = HEADER_BYTES, int(raw["checksums_bytes"])
     table = bytes(data[start : start + min(size, len(data))])
     if add_to_checksum(0, table) != raw["checksums_crc"]:
@@ -258,7 +258,7 @@ def _read_checksums(data: memoryview, raw: Any, source: str) -> npt.NDArray[np.u
     return np.frombuffer(table, "<u4", chunks)
 
 
-def _checked(raw: Any, checksums: npt.NDArray[np.uint32], source: str) -> Header:
+def _checked(raw: np.void, checksums: npt.NDArray[np.uint32], source: str) -> Header:
     """Return what a header says, if that is possible; checksums do not find who wrote nonsense."""
     count, residues = int(raw["sequences"]), int(raw["residues"])
     data_start = HEADER_BYTES + int(raw["checksums_bytes"])

@@ -1,4 +1,4 @@
-"""A set of sequences in a memory-mapped store: it reads, and checks, what is asked for.
+"""A set of sequences in a memory-mapped store: it reads, and checks, what is used.
 
 Each chunk of the file is compared with its checksum before its bytes are first used, so a damaged
 store is an error and never a wrong result. `pairalign.sequences.store_format` has the bytes.

@@ -73,7 +73,7 @@ class FilteredSet:
         Of all sequences; empty where q-grams are not looked at, as `grams`.
     grams : ndarray of GRAM_SET
     best : ndarray of int64
-        The most that the residues of a sequence can score; empty where no score is asked for.
+        The most that the residues of a sequence can score; empty without a least score.
     """
 
     bits: npt.NDArray[np.uint64]
@@ -157,7 +157,7 @@ class PairFilter:
     ----------
     problem : Problem
     min_raw_score : int or None
-        Raw score that is asked for besides.
+        Raw score that pairs must reach besides.
     subsequences : bool
         Whether longest common subsequences are looked at as well, where they drop some of a sample.
     seeds : bool or int

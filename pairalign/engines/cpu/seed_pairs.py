@@ -1,6 +1,6 @@
 """Pairs of reads that share seeds, and on which strand: ``cpu/suboptimal/seed_pairs.cpp``.
 
-Nothing is aligned in full. Where a score is asked for, a pair is taken if an alignment near its
+Nothing is aligned in full. With a least score, a pair is taken if an alignment near its
 seeds reaches it, as far as 8 bits can tell.
 """
 

@@ -79,7 +79,7 @@ class BestOf:
     found : Alignments
         In the order of the pairs.
     done : ndarray of bool
-        Whose they are, as the mask of the pairs that were asked for.
+        Whose they are, as the mask of the request's pairs.
     useless : ndarray of bool
         Pairs that have no alignment of use. All others are left to an engine.
     rest : ndarray of int32
@@ -87,7 +87,7 @@ class BestOf:
     guessed : Alignments
         Of pairs whose best alignment this probably is.
     guesses : ndarray of int64, shape (guessed,)
-        Their numbers in the mask of the pairs that were asked for.
+        Their numbers in the mask of the request's pairs.
     guessed_rest : ndarray of int32
         No suboptimal alignment scores more, if it is.
     """
@@ -110,7 +110,7 @@ class BestOf:
         alignments : Alignments
             With CIGARs.
         places : ndarray of int64
-            Their numbers in the mask of the pairs that were asked for.
+            Their numbers in the mask of the request's pairs.
         unknown : int
             What stands for pairs of which that is not known.
         """

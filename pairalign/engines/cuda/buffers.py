@@ -181,6 +181,6 @@ class Slot:
 
 
 def _free_pinned(buffer: npt.NDArray[np.uint8]) -> None:
-    base: Any = buffer.base
-    if hasattr(base, "free"):  # PagelockedHostAllocation; views of it must be gone or unused
+    base = buffer.base
+    if base is not None and hasattr(base, "free"):  # PagelockedHostAllocation, unused
         base.free()

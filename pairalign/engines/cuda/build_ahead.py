@@ -25,7 +25,7 @@ from pairalign.scoring.scoring import make_scoring
 def useful_codes(source: str, codes: Codes = ALL_CODES) -> Codes:
     """Return the codes with which some family can use a source; PTX is kept.
 
-    All of them where that depends on scores: proteins' are asked for.
+    All of them where that depends on scores: proteins' are compiled.
     """
     scoring = make_scoring("protein")
     families = [make() for make in FAMILIES.values()]

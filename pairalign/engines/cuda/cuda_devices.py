@@ -1,6 +1,6 @@
 """CUDA devices through PyCUDA: finding them, and saying why there are none.
 
-PyCUDA is imported when a device is asked for, never before: pairalign works without it.
+PyCUDA is imported when a device is named, never before: pairalign works without it.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class DeviceContext(FamilyContext):
     compile_ahead : callable (sequence of ModuleRequest) -> None
         Begins to compile what of them must be, and returns at once: for what later windows need.
     detail : Detail
-        The most that windows will be asked for.
+        The most detail of all windows.
     pinning : Pinning
         Makes pinned host memory.
     pool : PinnedPool
@@ -130,7 +130,7 @@ class KernelFamily(Protocol):
         ...
 
     def variants(self) -> Iterable[tuple[str, Mapping[str, int | str]]]:
-        """Yield every (source, defines) that `load_module` may be asked for, for `make cuda`."""
+        """Yield every (source, defines) that `load_module` may compile, for `make cuda`."""
         ...
 
     def open(self, context: DeviceContext) -> None:

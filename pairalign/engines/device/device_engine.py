@@ -58,7 +58,7 @@ class DeviceEngine(ABC, Generic[_Device]):
     family : str or None
         Name of the kernels to use; default: the first that can.
     detail : Detail
-        The most that windows will be asked for; some kernels compute scores only.
+        The most detail of all windows; some kernels compute scores only.
     pinned_bytes : int
         Host memory to pin for results at most.
     host : HostFallback, optional

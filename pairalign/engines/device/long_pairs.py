@@ -5,8 +5,6 @@ What the rule in `long_pairs` follows from is in ``docs/long-pairs.md``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -85,7 +83,9 @@ def long_pairs(
     return long_mask
 
 
-def _busy(residues: Any, multiprocessors: int) -> Any:
+def _busy(
+    residues: int | npt.NDArray[np.int64], multiprocessors: int
+) -> float | npt.NDArray[np.float64]:
     """Return how many pairs of a given length keep a device busy, float."""
     return multiprocessors * (residues / RESIDUES_A_PAIR) ** 2
 

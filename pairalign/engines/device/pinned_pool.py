@@ -285,8 +285,8 @@ class PinnedPool:
                 self._segments.remove(segment)
                 self.pinned_bytes -= segment.block.nbytes
                 excess_bytes -= segment.block.nbytes
-                base: Any = segment.block.base
-                if hasattr(base, "free"):
+                base = segment.block.base
+                if base is not None and hasattr(base, "free"):
                     base.free()
 
 

@@ -1,6 +1,6 @@
 """OpenCL devices through PyOpenCL: finding them, building kernels, and saying why there are none.
 
-PyOpenCL is imported when a device is asked for, never before: pairalign works without it. Devices
+PyOpenCL is imported when a device is named, never before: pairalign works without it. Devices
 are numbered over all platforms, GPUs and accelerators before CPUs, so that ``opencl:0`` is a GPU
 wherever there is one.
 """

@@ -74,7 +74,7 @@ class RecordReader(ABC):
         What the file states that is not compared with anything, or only as far as it can be; known
         once there is a piece.
     whole : bool
-        Whether alignments are of whole sequences, gaps at ends included: as it was asked for,
+        Whether alignments are of whole sequences, gaps at ends included: as the request has it,
         before there is a piece.
 
     Raises

@@ -121,7 +121,7 @@ class Strands:
     Attributes
     ----------
     residues : tuple of list of bytes
-        Of the original strand and, if both are asked for, of the other: each sequence.
+        Of the original strand and, with both, of the other: each sequence.
     table : bytes or None
         Complement of each byte.
     """

@@ -1,4 +1,4 @@
-"""What is asked of a rotation."""
+"""The request of a rotation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RotateOptions(
     ProblemOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign rotate`` is asked."""
+    """The request of ``pairalign rotate``."""
 
     SHORT: ClassVar[str] = "output to strand mode threads"
     DESCRIPTION: ClassVar[str] = (

@@ -94,7 +94,7 @@ def _write(request: ClusterOptions, path: str, clusters: Clusters, format: str) 
 
 
 def _warn_of_sizes(request: ClusterOptions, sequences: SequenceSet) -> None:
-    """Say where sizes are asked for that headers do not have, or the other way round."""
+    """Say where options name sizes that headers do not have, or the other way round."""
     are_asked = request.sizein or "size" in (request.order, request.clusters_by)
     has_sizes = read_abundances(sequences) is not None
     if are_asked and not has_sizes:

@@ -1,4 +1,4 @@
-"""What is asked of clusters: ``pairalign cluster``."""
+"""The request of clusters: ``pairalign cluster``."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class SizesOptions(CommandOptions):
 
 @request
 class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions):
-    """What is asked of the clusters of a set.
+    """The request of the clusters of a set.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class ClusterOptions(
     DryRunOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign cluster`` is asked."""
+    """The request of ``pairalign cluster``."""
 
     SHORT: ClassVar[str] = (
         "output representatives report min_identity min_coverage max_evalue linkage order "

@@ -95,7 +95,7 @@ def run_on_cluster(
 
 
 def check_workers(request: OutputOptions) -> None:
-    """Refuse, before any work, what cannot be done on the cluster that is asked for.
+    """Refuse, before any work, what cannot be done on the cluster of the request.
 
     Raises
     ------

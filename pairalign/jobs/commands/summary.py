@@ -55,14 +55,14 @@ class Summary:
     Parameters
     ----------
     request : AlignRequest
-        What was asked of them.
+        The request of the run.
     pairs, cells : int
         Pairs aligned, and cells of all dynamic programming matrices.
     """
 
     def __init__(self, problem: Problem, request: AlignRequest, *, pairs: int, cells: int) -> None:
         self._problem = problem
-        self._asked = request
+        self._request = request
         self._thresholds = request.thresholds
         self._pairs = pairs
         self._cells = cells
@@ -158,8 +158,8 @@ class Summary:
             lines.add(title, _describe_pair(pair, self._problem.scoring), **fact)
 
     def _describe_pairs(self) -> str:
-        counted, several = self._asked.counted
-        if self._asked.has_hits:
+        counted, several = self._request.counted
+        if self._request.has_hits:
             return f"{self._pairs:,}, with {self._kept:,} {counted}"
         request = " and ".join(self._conditions())
         if several:
@@ -171,9 +171,9 @@ class Summary:
         """Yield what pairs must do to be written."""
         if self._thresholds:
             yield "reach the thresholds"
-        if self._asked.min_score is not None:
-            yield f"score at least {self._asked.min_score}"
-        most = self._asked.evalues.max_evalue
+        if self._request.min_score is not None:
+            yield f"score at least {self._request.min_score}"
+        most = self._request.evalues.max_evalue
         if most is not None:
             yield f"have an E-value of at most {most:g}"
 

@@ -63,7 +63,7 @@ class Aligned:
 
 
 def request_of(request: DistanceRequest, problem: Problem) -> AlignRequest:
-    """Return what is asked of alignments: E-values are of a database of all sequences."""
+    """Return the request of alignments: E-values are of a database of all sequences."""
     has_limit = request.max_evalue is not None
     return make(
         AlignRequest,

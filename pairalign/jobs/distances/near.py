@@ -20,7 +20,7 @@ _KERNELS = (None, "auto")
 
 
 def check_on_cores(resources: Resources) -> None:
-    """Raise DeviceError where another device is asked for than the cores of this machine."""
+    """Raise DeviceError where another device is named than the cores of this machine."""
     if resources.device not in _DEVICES or resources.kernel not in _KERNELS:
         raise DeviceError("these distances are found on the CPU: leave device out")
 
@@ -40,7 +40,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
     AlphabetError, ScoringError, DistanceError
         Sequences, names or scores of which there is no such distance; a mode that is not global.
     DeviceError
-        Another device is asked for.
+        Another device is named.
     CapacityError
         Out of memory.
     """

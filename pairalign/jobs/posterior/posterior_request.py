@@ -1,4 +1,4 @@
-"""What is asked of posteriors: ``pairalign posterior``."""
+"""The request of posteriors: ``pairalign posterior``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PosteriorArguments(InputArguments, CoreArguments, total=False):
 class PosteriorOptions(
     SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, DryRunOptions, CoreOptions
 ):
-    """All that ``pairalign posterior`` is asked."""
+    """The request of ``pairalign posterior``."""
 
     SHORT: ClassVar[str] = "output format threshold alphabet device threads memory resume"
     DESCRIPTION: ClassVar[str] = (

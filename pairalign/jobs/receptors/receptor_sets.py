@@ -1,4 +1,4 @@
-"""Immune receptors that distances are asked of: files, tables and CDR3s become sets of them."""
+"""Immune receptors whose distances are computed: files, tables and CDR3s become sets of them."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
     FastaError
         A file cannot be read, or something of a receptor is not known.
     AlphabetError
-        Another alphabet than that of proteins is asked for.
+        Another alphabet than that of proteins is named.
     ScoringError
         A scoring is given.
     """

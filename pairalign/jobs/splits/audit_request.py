@@ -1,4 +1,4 @@
-"""What is asked of folds and clusters that are given: ``pairalign audit``."""
+"""The request of folds and clusters that are given: ``pairalign audit``."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class AuditPairsOptions(InteractionsOptions):
 
 @request
 class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairsOptions):
-    """What is asked of an audit."""
+    """The request of an audit."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *FoldsSimilarOptions.RULES,
@@ -140,7 +140,7 @@ class AuditOptions(
     DryRunOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign audit`` is asked."""
+    """The request of ``pairalign audit``."""
 
     SHORT: ClassVar[str] = (
         "output read_as fold_column min_identity min_coverage max_evalue across strand "

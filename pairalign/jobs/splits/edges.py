@@ -84,7 +84,7 @@ def request_of(kind: type[_Folds], call: Call, **own: object) -> tuple[_Folds, C
 def evalues_of(
     request: SplitRequest | AuditRequest | SideRequest, problem: Problem, resources: Resources
 ) -> EvalueFilter | None:
-    """Return what keeps homologous pairs, if these are asked for.
+    """Return what keeps homologous pairs, if these are kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is asked of interactions between sequences of two sets: of their folds, and of audits."""
+"""The request of interactions between sequences of two sets: of their folds, and of audits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of folds: ``pairalign split``."""
+"""The request of folds: ``pairalign split``."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class FoldsOptions(CommandOptions):
 
 
 def _equal_folds(request: SplitRequest) -> int:
-    """Return how many folds there are to be; 2 where shares are asked for."""
+    """Return how many folds there are to be; 2 with shares."""
     if request.has_shares:
         return 2
     return DEFAULT_FOLDS if request.folds is None else request.folds
@@ -128,7 +128,7 @@ def _equal_folds(request: SplitRequest) -> int:
 
 @request
 class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsOptions):
-    """What is asked of the folds of a set."""
+    """The request of the folds of a set."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *FoldsSimilarOptions.RULES,
@@ -232,7 +232,7 @@ class SplitOptions(
     DryRunOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign split`` is asked."""
+    """The request of ``pairalign split``."""
 
     SHORT: ClassVar[str] = (
         "output removed folds_dir report min_identity max_evalue folds test val label pairs threads"

@@ -1,4 +1,4 @@
-"""Whether it pays to look at pairs before they are scored, if all that is asked is a score."""
+"""Whether it pays to look at pairs before they are scored, if a score is the only threshold."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ class ThresholdEngine(WrappedEngine):
 def skip_pairs(
     engines: Sequence[Engine], requirement: Requirement
 ) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
-    """Wrap engines so that they skip pairs which cannot reach what is asked for.
+    """Wrap engines so that they skip pairs which cannot reach the thresholds.
 
     Returns
     -------

@@ -469,7 +469,7 @@ class Optima:
 def _scores_of(
     records: npt.NDArray[np.void], findings: npt.NDArray[np.void], scale: int, with_stated: bool
 ) -> tuple[Scores, npt.NDArray[np.bool_]]:
-    """Raw scores of records, and where they are known: of the columns, else stated if asked for."""
+    """Raw scores of records, and where they are known: of the columns, else stated if wanted."""
     said, decimals = records["says"][:, _SCORE], records["decimals"][:, _SCORE]
     scores, has_score = findings["score"].copy(), findings["scored"] != 0
     stated = with_stated & ~has_score & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)

@@ -1,4 +1,4 @@
-"""What is asked of a file of alignments: ``pairalign verify``."""
+"""The request of a file of alignments: ``pairalign verify``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class VerifyOptions(
     ProblemOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign verify`` is asked; of a scoring, what is not given is any."""
+    """The request of ``pairalign verify``; of a scoring, what is not given is any."""
 
     SHORT: ClassVar[str] = (
         "output read_as columns optimal ignore_scores illegal mode matrix gap_open "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ Upload = Callable[[npt.NDArray[Any]], Any]
 class DenseSet:
     """A set on the device: residues by sorted position, and where each sequence's begin."""
 
-    residues: Any
-    starts: Any
+    residues: SupportsInt
+    starts: SupportsInt
 
     @classmethod
     def of(cls, dense: DenseResidues, upload: Upload) -> DenseSet:

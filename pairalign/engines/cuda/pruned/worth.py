@@ -8,7 +8,7 @@ device: see ``cuda/pruned/worth.cu``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import SupportsInt
 
 import numpy as np
 import numpy.typing as npt
@@ -208,7 +208,9 @@ class WorthOfSet:
         self._numbers = _numbers(sequences)
         self._memory = context.driver.mem_alloc(3 * 4 * self._numbers)
 
-    def compute(self, table: Any, codes: Any, first: int, stop: int, stream: Any) -> None:
+    def compute(
+        self, table: SupportsInt, codes: SupportsInt, first: int, stop: int, stream: object
+    ) -> None:
         """Add up the sequences at sorted positions [first, stop), whose residues are at `codes`."""
         context, sequences = self._context, self._set
         module = context.load_module(SOURCE, {})
@@ -223,7 +225,7 @@ class WorthOfSet:
             stream=stream,
         )
 
-    def describe(self, codes: Any) -> npt.NDArray[np.void]:
+    def describe(self, codes: SupportsInt) -> npt.NDArray[np.void]:
         """Return the set as kernels take it, with the residues at `codes`."""
         described = np.zeros((), RESIDUE_SET)
         described["codes"] = int(codes)
