@@ -1,7 +1,5 @@
 """What all tests share: the engines, and how long Hypothesis may take."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

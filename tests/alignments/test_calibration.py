@@ -1,7 +1,5 @@
 """Confidence: how likely residues are right, by the mean of their posteriors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

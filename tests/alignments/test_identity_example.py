@@ -1,7 +1,5 @@
 """The drawn example in docs/choosing.md, each of its numbers counted by the program."""
 
-from __future__ import annotations
-
 import csv
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Pairs of rows of a multiple alignment are those of its text, whatever the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

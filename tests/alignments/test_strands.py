@@ -1,7 +1,5 @@
 """Both strands: what is aligned with a reverse complement, and how it comes back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Alignments as tables of Arrow, pandas and polars: what is in the file is in the table."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

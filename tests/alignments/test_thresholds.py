@@ -1,7 +1,5 @@
 """Thresholds of identity and coverage: the same bytes as aligning all pairs and looking at them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers of optimal alignments, against lists of all alignments and a recurrence in Python."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """CRC-32 in native code is that of zlib, for all sizes and beginnings."""
 
-from __future__ import annotations
-
 import random
 import zlib
 

@@ -1,7 +1,5 @@
 """How many cores a process may use, as Linux shows it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

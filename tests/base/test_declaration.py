@@ -1,7 +1,5 @@
 """What is made of a declaration: signatures are held to it, messages are spelled for the user."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

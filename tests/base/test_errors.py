@@ -1,7 +1,5 @@
 """Errors say what was found, however long it is."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

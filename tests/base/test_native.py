@@ -1,7 +1,5 @@
 """The native library: what is said where it is missing."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

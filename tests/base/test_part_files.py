@@ -1,7 +1,5 @@
 """Files that are being written: what a killed run leaves, the next one of that output removes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

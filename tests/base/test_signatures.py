@@ -1,7 +1,5 @@
 """The table of native signatures says what the C++ sources declare."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from pathlib import Path

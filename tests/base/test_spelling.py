@@ -1,7 +1,5 @@
 """Messages spell options as their reader gives them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What would stop a command at its end stops it before anything is aligned."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

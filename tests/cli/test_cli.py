@@ -1,7 +1,5 @@
 """The command line: formats, input and output, scoring, results, wrong usage."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess

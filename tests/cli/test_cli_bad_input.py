@@ -1,7 +1,5 @@
 """The command line where something is wrong: it says what and where, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What users of other programs try: short options, redirection, help, completion, the manual."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

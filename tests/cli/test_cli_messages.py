@@ -1,7 +1,5 @@
 """What the command says: summary, warnings, progress, devices, version, help."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

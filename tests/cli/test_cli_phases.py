@@ -1,7 +1,5 @@
 """A first signal ends each phase of each command, whatever the phase does with it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The command line stopped midway: by Ctrl-C and other signals, or by a reader that goes away."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

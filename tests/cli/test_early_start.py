@@ -1,7 +1,5 @@
 """Which commands start the CUDA driver before engines are loaded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a new user reads and tries first: messages about devices, the summary, a table elsewhere."""
 
-from __future__ import annotations
-
 import io
 import logging
 from pathlib import Path

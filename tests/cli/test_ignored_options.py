@@ -3,8 +3,6 @@
 Commands, options and values are made of what requests declare (`option_sweep`).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Every command runs on sequences with copies and ties in several orders; what it 
 compared as a set of lines, in which numbers of records and pairs are left out.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

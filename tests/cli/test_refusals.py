@@ -1,7 +1,5 @@
 """What the command refuses, one line for each: `refusals.txt` has the arguments and the message."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

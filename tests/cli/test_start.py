@@ -1,7 +1,5 @@
 """What is loaded when, and the names that the package offers."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 import sys

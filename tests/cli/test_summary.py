@@ -1,7 +1,5 @@
 """The summary of each command: lines for a person, a JSON object for programs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

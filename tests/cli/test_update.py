@@ -1,7 +1,5 @@
 """`pairalign update`: the bytes of a run of all sequences, with new pairs aligned alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

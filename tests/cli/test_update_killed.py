@@ -1,7 +1,5 @@
 """`pairalign update`, killed at every step: the earlier run is untouched, a second try succeeds."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

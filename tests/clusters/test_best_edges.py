@@ -1,7 +1,5 @@
 """The best edges of each node, as pairs come."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

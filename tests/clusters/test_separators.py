@@ -1,7 +1,5 @@
 """Networks in folds: pieces, the fewest sequences whose removal cuts them, separators."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A device for `CudaEngine` that runs kernels on this CPU."""
 
-from __future__ import annotations
-
 import functools
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """The pruned kernel: the bytes of the full matrix from the cells that can hold optimal paths."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """The loop that keeps batches under way: order, slots, memory that runs out, errors."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace

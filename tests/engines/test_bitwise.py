@@ -1,7 +1,5 @@
 """Bitwise scores: linear-gap local alignment against the reference, on every instruction set."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from pathlib import Path

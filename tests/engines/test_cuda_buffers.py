@@ -1,7 +1,5 @@
 """Memory of a batch: an arena that grows is not freed while the device works, but within limits."""
 
-from __future__ import annotations
-
 import ctypes
 from types import SimpleNamespace
 from typing import Any

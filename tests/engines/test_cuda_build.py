@@ -1,7 +1,5 @@
 """Compiling kernels: for the architectures that are promised, with nothing spilled, and caching."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The cache of compiled kernels: nothing is loaded that another user can have put there."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

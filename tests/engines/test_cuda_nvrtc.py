@@ -1,7 +1,5 @@
 """NVRTC compiles kernels where there is no nvcc."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

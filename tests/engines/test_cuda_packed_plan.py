@@ -4,8 +4,6 @@ Sets, parts of the pair matrix and scorings are drawn at random: words of one an
 columns in strips, triangles, two sets, chosen pairs, one row, one column.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pinned memory: pages that are made here and registered, or else the driver's own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

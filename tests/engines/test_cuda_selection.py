@@ -1,7 +1,5 @@
 """``--device``: which GPUs, what is said when there are none, and falling back to the CPU."""
 
-from __future__ import annotations
-
 import builtins
 import logging
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is the CPU engine's own: instruction sets, threads, memory that runs short, cancelling."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """Pairs that are few in their row share vectors with pairs of other rows: the same alignments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Local scores that 8 bits do not hold: above floors that change along the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from checks import assert_as_reference, assert_same, run

@@ -1,7 +1,5 @@
 """Lanes of 8, 16 and 32 bits give the same alignments, also where scores pass what they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ and on a GPU where there is one. test_engines.py holds the engine on a GPU to th
 does all engines.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

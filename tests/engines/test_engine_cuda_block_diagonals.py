@@ -4,8 +4,6 @@ As in test_engine_cuda.py, tests of the fixture `device` run with the kernels co
 and on a GPU where there is one. Lengths lie around those of lanes, strips and tiles.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

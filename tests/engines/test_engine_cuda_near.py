@@ -1,7 +1,5 @@
 """Near pairs on a GPU: those that cores find, with the same values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ As in test_engine_cuda.py, tests of the fixture `device` run with the kernels co
 and on a GPU where there is one. On the CPU they are slow: what is large is for a GPU only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

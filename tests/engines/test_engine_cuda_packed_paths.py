@@ -4,8 +4,6 @@ Every test runs with the kernels compiled for this CPU, and on a GPU where there
 engine shares neither tiles nor packed words with them, and is itself compared with the reference.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

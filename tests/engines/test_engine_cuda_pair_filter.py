@@ -1,7 +1,5 @@
 """The filter of pairs on a GPU drops the pairs that the CPU's drops, and says the same of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Posteriors on a GPU, or with its kernels on this CPU: the CPU's bytes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

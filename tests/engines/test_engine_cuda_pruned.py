@@ -4,8 +4,6 @@ As in test_engine_cuda.py, tests of the fixture `device` run with the kernels co
 and on a GPU where there is one. What is compared with is the CPU engine, with full matrices.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path

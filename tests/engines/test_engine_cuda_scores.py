@@ -4,8 +4,6 @@ Tests of the fixture `device` run twice: with the kernels compiled for this CPU,
 and on a GPU where there is one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -5,8 +5,6 @@ there. Lanes begin as gaps from a diagonal leave them; then a lane is changed, l
 nothing (N) are passed, or the window ends among lanes that are alive.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Its rows come in strips (16 to 128 rows, as the instruction set has it), those o
 tiles as well; lengths here lie around their limits.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cases import CASES

@@ -4,8 +4,6 @@ Everything runs for real, on PoCL if there is no GPU; test_engines.py holds the 
 reference, as it does all engines.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Choosing OpenCL devices: by name, what they must have, why there are none; and the command."""
 
-from __future__ import annotations
-
 import builtins
 import subprocess
 import sys

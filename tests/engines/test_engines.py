@@ -3,8 +3,6 @@
 The engines come from the fixture `open_engine`; each goes through all of these tests.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import reference

@@ -1,7 +1,5 @@
 """Semiglobal and local mode in bands: the bytes of the full matrix."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

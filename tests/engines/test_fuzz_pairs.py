@@ -1,7 +1,5 @@
 """Random pairs against an oracle that shares no code with pairalign (scripts/fuzz_pairs.py)."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

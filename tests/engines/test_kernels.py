@@ -1,7 +1,5 @@
 """The registry of kernels: it says what is there, refuses the rest, and ``--kernel`` obeys it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

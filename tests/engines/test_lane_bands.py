@@ -3,8 +3,6 @@
 What bands of a pair are asked, too, is in test_antidiagonal_band.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Native passes over pairs and overlaps against the same in NumPy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Pairs within a limit: all of them, no other, and their values, on every instruction set."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Pinned memory of results: used again when nobody refers to it, and freed in the end."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from functools import partial

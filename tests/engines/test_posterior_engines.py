@@ -1,7 +1,5 @@
 """Which engine computes posteriors, and that what is made of them does not depend on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Best alignments made in bands: those of the full matrix, with proof or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

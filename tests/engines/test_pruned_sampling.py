@@ -1,7 +1,5 @@
 """What `auto` expects of a GPU's two ways with long similar pairs."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

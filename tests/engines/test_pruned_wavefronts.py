@@ -1,7 +1,5 @@
 """Wavefronts of equal cost: the bytes of the full matrix, for pairs of letters of two scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations, islice
 

@@ -1,7 +1,5 @@
 """The reference itself, proved by enumerating every alignment and by hand."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace

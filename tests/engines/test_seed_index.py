@@ -1,7 +1,5 @@
 """What the index of seeds does not find cannot pass; with it results are the same bytes."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Sizes beyond what fits: sequences too long are refused, plans of the longest do not overflow."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Structs that cross a language boundary lie the same on both sides, field by field."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 from collections.abc import Callable, Mapping

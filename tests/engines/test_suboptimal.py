@@ -1,7 +1,5 @@
 """Suboptimal alignments of a pair: against the plain reference, on every instruction set."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Plans of the CUDA engine: every pair in one lane of one tile, every array large enough."""
 
-from __future__ import annotations
-
 import numpy as np
 from conftest import examples
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What is left of an output where closing or writing fails: nothing."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The paths of a graph spell sequences: each base of the genome once, whatever hangs over."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kept pairs as a sparse matrix: SciPy reads it, and its entries are the edges of `abc`."""
 
-from __future__ import annotations
-
 import tracemalloc
 from dataclasses import fields, replace
 from pathlib import Path

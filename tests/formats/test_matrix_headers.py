@@ -1,7 +1,5 @@
 """Distance matrices whose first line promises more than the file has, and odd first lines."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import resource

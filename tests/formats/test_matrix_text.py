@@ -1,7 +1,5 @@
 """Numbers of distance matrices as text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Networks come back as they were from other people's readers."""
 
-from __future__ import annotations
-
 import math
 import re
 import shutil

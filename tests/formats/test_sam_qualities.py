@@ -1,7 +1,5 @@
 """SAM has the qualities of FASTQ, as pysam reads them, however a file comes about."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

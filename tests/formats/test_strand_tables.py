@@ -1,7 +1,5 @@
 """Tables of pairs on either strand, against what Python makes of CIGAR and reverse complement."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Tables by their ending: CSV has the cells of TSV, whatever names have in them, and is read."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

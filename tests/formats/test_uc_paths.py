@@ -1,7 +1,5 @@
 """The alignment column of .uc files, of all pairs at once, against one pair after the other."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

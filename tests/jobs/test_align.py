@@ -1,7 +1,5 @@
 """The Python API's `align`: what can be aligned, what is computed."""
 
-from __future__ import annotations
-
 import io
 import math
 from fractions import Fraction

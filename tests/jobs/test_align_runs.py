@@ -1,7 +1,5 @@
 """`AlignmentJob`: results as they come, memory that is bounded, leaving early, failures, Ctrl-C."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the Python functions are given and cannot use: typed errors that name it, no guesses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Audits list each pair that breaks a promise, and no other, as all alignments say."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

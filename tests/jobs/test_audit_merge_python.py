@@ -1,7 +1,5 @@
 """`audit` and `merge` in Python do what the commands do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

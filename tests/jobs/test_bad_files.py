@@ -1,7 +1,5 @@
 """Files that are read back and are not what was written: one clear line for each, no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """A worker with a shard reads, and holds, the sequences of its block and no others."""
 
-from __future__ import annotations
-
 import gc
 import shutil
 import tracemalloc

@@ -1,7 +1,5 @@
 """Shards as blocks of the pair matrix: every pair once, even work, few rows and columns."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

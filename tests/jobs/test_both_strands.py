@@ -1,7 +1,5 @@
 """--strand both: each pair on its better strand, in every job that has it, on every engine."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

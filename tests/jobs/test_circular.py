@@ -1,7 +1,5 @@
 """Circles, ambiguous residues and similarities of `distance`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Abundances of headers: the order of representatives, tables of samples, reports."""
 
-from __future__ import annotations
-
 import sys
 from fractions import Fraction
 from pathlib import Path

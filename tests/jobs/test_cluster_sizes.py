@@ -1,7 +1,5 @@
 """vsearch's --sizein and --sizeout, and clusters in the order of their abundance."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clusters against a plain implementation of each linkage, over the reference's alignments."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from fractions import Fraction

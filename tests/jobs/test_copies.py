@@ -1,7 +1,5 @@
 """Copies are aligned once: the same bytes as where every pair is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Distances: each measure against its formula, the command and its pictures."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

@@ -1,7 +1,5 @@
 """``--dry-run``: exact pairs and cells, what filters leave, bytes near those written, no file."""
 
-from __future__ import annotations
-
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Shards of jobs with thresholds: each pair once, and about the same work, as a sample says."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

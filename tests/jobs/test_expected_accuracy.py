@@ -1,7 +1,5 @@
 """Alignments of the highest expected accuracy, and how sure columns of any alignment are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Distances and clusters that go on from those of fewer sequences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The first part of a store has a header of all sequences, and looks at those it never aligns."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person types first in Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """No base of a fragment of DNA stands far from the others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ANI and tANI of genomes: each residue counted once, as a plain loop over columns does."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

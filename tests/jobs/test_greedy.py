@@ -1,7 +1,5 @@
 """Greedy clusters that align the most similar first: the bounds hold, the clusters are the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Distances of groups: the mean of reciprocal best hits, as a plain loop finds them."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What sequences that are added can change of the results of others: the table of growing.md."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Guide trees: what they must be, that they are the right ones, and how they are written."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import math

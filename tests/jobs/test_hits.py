@@ -1,7 +1,5 @@
 """The best hits of each query: against sorting a full run, in every format, in parts, resumed."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hits of some queries, which are searched in slices of the others: those of a search of all."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Several local alignments of a pair: against the plain reference, in every format, in parts."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

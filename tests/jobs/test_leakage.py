@@ -1,7 +1,5 @@
 """The leakage of folds is the share of identity that is across them, by its definition."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A largest ratio of lengths: every command leaves the same pairs out, exactly those beyond it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the system gives no more threads or memory: one clear line, nothing hangs, none is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

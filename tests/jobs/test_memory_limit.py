@@ -1,7 +1,5 @@
 """The limit of memory: what is held counts, and what does not fit is refused before aligning."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is similar in another order or place than columns are is said, and changes no row."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many families in one run: the alignments of each alone, in files that are whole or not there."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Multiple alignments of what is given: guide trees that are read, alignments that are extended."""
 
-from __future__ import annotations
-
 import io
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """Homologs of a database: which are found and chosen, and that the family alone is left."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

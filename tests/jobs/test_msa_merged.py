@@ -1,7 +1,5 @@
 """Alignments become one, in which each of them is."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Families of RNA: what their model of pairs is for."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -1,7 +1,5 @@
 """Families of DNA whose sequences are on either strand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Distances within a limit: of the command, of Python, and as other programs compute them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How results show in a notebook: tables and texts of the first lines, and pictures."""
 
-from __future__ import annotations
-
 import sys
 from html.parser import HTMLParser
 from typing import Any

@@ -1,7 +1,5 @@
 """A pair's alignment, ties included, depends on its two sequences and not on the input's order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Overlaps: kinds, strands and thresholds, on reads whose overlaps are known."""
 
-from __future__ import annotations
-
 import threading
 from fractions import Fraction
 from typing import Any

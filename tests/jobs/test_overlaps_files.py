@@ -1,7 +1,5 @@
 """Overlaps as files and tables: PAF, GFA, graphs, columns, and the command that writes them."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

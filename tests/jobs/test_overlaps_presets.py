@@ -1,7 +1,5 @@
 """``--preset auto`` on made-up reads of every kind, and what chance reaches."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pairs of some queries: which pairs of slabs count, and how much of a window a slab holds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

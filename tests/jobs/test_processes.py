@@ -1,7 +1,5 @@
 """Threads, forked and spawned processes and interrupts while `pairalign.align` works."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

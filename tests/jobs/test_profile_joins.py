@@ -1,7 +1,5 @@
 """Joins of alignments as profiles, against all alignments of small ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How far a job is: a bar on a terminal, lines in a log, nothing where nothing is wanted."""
 
-from __future__ import annotations
-
 import logging
 import re
 import stat

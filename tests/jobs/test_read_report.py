@@ -1,7 +1,5 @@
 """Reports on reads: depth, kinds, adapters and chimeras that were put there."""
 
-from __future__ import annotations
-
 import csv
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Distances of two sets: those of the same pairs among all of both, in every format."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a report holds: which pairs, their alignments, the heat map, and nothing from outside."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The report in a browser: tables, filters, alignments, drawings, downloads; no errors, in time."""
 
-from __future__ import annotations
-
 import math
 import random
 import shutil

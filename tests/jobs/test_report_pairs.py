@@ -1,7 +1,5 @@
 """Which pairs a report offers: the best of each sequence, as far as there is room."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Results go through pickle, copies and processes, and are written afterwards as before."""
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What results write are the files of the commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

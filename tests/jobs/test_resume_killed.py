@@ -1,7 +1,5 @@
 """Runs that are killed at any moment go on, and give the bytes of a run that was not."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

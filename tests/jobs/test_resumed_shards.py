@@ -1,7 +1,5 @@
 """Shards that go on after a kill, or are complete when they are asked for again."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

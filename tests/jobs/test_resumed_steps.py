@@ -1,7 +1,5 @@
 """Commands that go on by the results of steps that they have kept: posterior and msa."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

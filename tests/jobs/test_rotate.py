@@ -1,7 +1,5 @@
 """Circular sequences turned to a common start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

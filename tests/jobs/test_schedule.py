@@ -1,7 +1,5 @@
 """The schedule, with engines that only pretend."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

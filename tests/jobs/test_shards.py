@@ -1,7 +1,5 @@
 """Shards and merge: the bytes of a single run, the same cuts for everybody, and even ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

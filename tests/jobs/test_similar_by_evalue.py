@@ -3,8 +3,6 @@
 200 proteins with random residues and an exact quarter of each.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """What pairs' results are expected to take: less where a sample of pairs looks alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from similar_problems import mutated

@@ -1,7 +1,5 @@
 """Interactions of two sets in folds: no similar pair across folds in either; most are kept."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

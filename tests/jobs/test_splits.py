@@ -1,7 +1,5 @@
 """Splits: no pair across folds reaches the threshold, as all alignments say; bounds are bounds."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

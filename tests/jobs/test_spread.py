@@ -1,7 +1,5 @@
 """Work that is spread over executors and clusters gives the bytes of a single run."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Parts with strange contents and a valid checksum: merge and update say so, or take them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Longest common subsequences drop the pairs that have too few residues to match, and no other."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """TCRdist: of native code, of the command and of Python, as tcrdist3 computes it."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Reads cut at adapters and chimeras: as if they had come so."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

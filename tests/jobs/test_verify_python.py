@@ -1,7 +1,5 @@
 """`verify` in Python does what the command does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pairs within groups are those of all pairs whose sequences have one group."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lists of pairs: reading, errors that name the line, and the alignments that all pairs have."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Windows of the pair matrix: each pair once, in an order that nothing but the sizes decides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from conftest import examples

@@ -6,8 +6,6 @@ its representative and no two representatives are. Other programs keep the same 
 linkage only as far as their searches go, so they are held to families that are far apart.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """End gaps as other programs count them: vsearch and EMBOSS needle."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folds beside those of GraphPart, from the same edges."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 import subprocess

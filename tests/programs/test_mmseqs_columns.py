@@ -1,7 +1,5 @@
 """Columns by MMseqs2's names are those that MMseqs2 writes, and `verify` reads them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -6,8 +6,6 @@ programs. scripts/install_assemblers.sh installs all three; where one is missing
 skipped.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

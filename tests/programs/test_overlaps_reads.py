@@ -1,7 +1,5 @@
 """Overlaps of more real reads, where these are beside the project: phiX, amplicons, Illumina."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

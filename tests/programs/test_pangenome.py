@@ -1,7 +1,5 @@
 """Haplotypes on both strands become a graph by one command, as for `seqwish`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

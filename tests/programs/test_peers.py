@@ -1,7 +1,5 @@
 """Scores of other programs on real proteins (examples/), and every CIGAR is worth its score."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reference itself, against other programs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Identities as SDT has them: of pairs that MAFFT has aligned, columns without gaps."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from itertools import combinations

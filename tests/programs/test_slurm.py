@@ -1,7 +1,5 @@
 """The job array of examples/slurm: its tasks as plain processes, and under Slurm if it runs."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -5,8 +5,6 @@ tree gives another alignment. A program that is not there is skipped; scripts/in
 installs all of them.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Recipes for Snakemake: that of docs/scale.md, with fewer parts, and those of `recipes`."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What miniasm is to be given, from what overlaps are like."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Overlaps of candidates alone: the bytes that they have among all pairs."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys

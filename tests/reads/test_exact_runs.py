@@ -1,7 +1,5 @@
 """Pairs that share a run of equal letters: all of them, and overlaps as without the filter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from checks import assert_same

@@ -1,7 +1,5 @@
 """Reads that are contained in each other, and reads that go all the way round a circle."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

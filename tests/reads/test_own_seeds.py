@@ -1,7 +1,5 @@
 """Candidates by pairalign's own seeds: nothing is missed where runs are forced, else little."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path

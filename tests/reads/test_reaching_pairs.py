@@ -1,7 +1,5 @@
 """What is known of overlaps by their scores and ends: no pair that passes is left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

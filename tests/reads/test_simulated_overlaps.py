@@ -1,7 +1,5 @@
 """Overlaps of simulated reads, held to where the reads come from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from overlapping import GENOME

@@ -1,7 +1,5 @@
 """What is left out of graphs: against definitions written out, and known genomes."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

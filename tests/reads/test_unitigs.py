@@ -1,7 +1,5 @@
 """Unitigs: circles are closed, forks are kept, and the bases are those of the genome."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Docstrings of the public names: their examples run, and they are complete as numpydoc has it."""
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import inspect

@@ -1,7 +1,5 @@
 """The check of native includes sees what it should see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

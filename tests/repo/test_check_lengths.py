@@ -1,7 +1,5 @@
 """The check of lengths sees what it should see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

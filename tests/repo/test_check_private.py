@@ -1,7 +1,5 @@
 """The check that private names stay in their modules sees what it should see."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """docs/ties.md lists every place that decides between equally good alignments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import check_ties

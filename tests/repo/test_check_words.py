@@ -1,7 +1,5 @@
 """The linter of words: what it finds, and what it leaves alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import check_words

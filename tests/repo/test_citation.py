@@ -1,7 +1,5 @@
 """How to cite pairalign: the file for programs, ``--cite`` and the README agree."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation: a beginner's commands run and print what is shown; names and links hold."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Commands and programs on the pages of the documentation run, on small files of those names."""
 
-from __future__ import annotations
-
 import glob
 import gzip
 import random

@@ -1,7 +1,5 @@
 """Values that docstrings list in braces are those that are declared, all of them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

@@ -1,7 +1,5 @@
 """Pictures of the pages: drawings of kernels are what the scripts make."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

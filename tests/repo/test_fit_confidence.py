@@ -1,7 +1,5 @@
 """Weights of confidence are estimated as they are meant to be."""
 
-from __future__ import annotations
-
 import fit_confidence
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """scripts/install_extra.py: what has no wheel is left out, and said."""
 
-from __future__ import annotations
-
 import install_extra
 import pytest
 

@@ -1,7 +1,5 @@
 """A job is a folder: whoever deletes one has the program without it, and all else works."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Tests that are left out are counted, and a run of nothing but such tests is no success."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The page of measured figures: short, and its commands exist."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

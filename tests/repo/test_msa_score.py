@@ -1,7 +1,5 @@
 """The scorer of the benchmark of guide trees: Q and TC as qscore counts them, by hand."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

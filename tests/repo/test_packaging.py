@@ -1,7 +1,5 @@
 """The sdist holds what a build needs, and the wheel built from it works where it is installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

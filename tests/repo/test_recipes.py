@@ -1,7 +1,5 @@
 """Recipes name the version, the requirements and options that exist."""
 
-from __future__ import annotations
-
 import configparser
 import gzip
 import os

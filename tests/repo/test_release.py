@@ -1,7 +1,5 @@
 """What a release needs: one version everywhere, and the places that wait for the owner's names."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import re

@@ -1,7 +1,5 @@
 """Tests that draw their problems draw the same ones in every run."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The folder in which `make sanitize` runs the tests."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation site: built strictly; links, search, narrow and dark screens; its commands."""
 
-from __future__ import annotations
-
 import functools
 import html
 import http.server

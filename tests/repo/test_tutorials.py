@@ -1,7 +1,5 @@
 """The tutorials, notebooks in ``examples``: they run from the top to the end, and draw."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Type checkers accept what is right, and name what is wrong, of every public name."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

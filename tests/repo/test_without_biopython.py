@@ -1,7 +1,5 @@
 """What needs Biopython: its parsers and objects, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

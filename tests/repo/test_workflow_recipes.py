@@ -1,7 +1,5 @@
 """Job files of schedulers: they can be read, and their commands do a shard as they are told."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Python does what the command does: an option is an argument of its name, or said where."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Arguments that make no sense are refused by the name that Python has for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

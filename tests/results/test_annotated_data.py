@@ -1,7 +1,5 @@
 """Distances as AnnData."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sequences of Biopython, scikit-bio and biotite in, their alignments out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What people take of results: by name, mask and rank, as a matrix, a file, a page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

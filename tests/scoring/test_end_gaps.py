@@ -1,7 +1,5 @@
 """End gaps with costs of their own: every engine against the reference, and the options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

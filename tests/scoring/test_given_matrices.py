@@ -1,7 +1,5 @@
 """Matrices that are Python objects score as the files that they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from Bio.Align import substitution_matrices

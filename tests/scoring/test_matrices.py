@@ -1,7 +1,5 @@
 """Substitution matrices: laws, names and files, scales, and files that are refused."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What sequences score with themselves is what aligning them gives, or is said not to be known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rescoring: a CIGAR's columns add up to the score, and any damage is found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

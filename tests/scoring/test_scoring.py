@@ -1,7 +1,5 @@
 """Scoring: bounds, gap costs, defaults, refused options, and what sequences may be scored."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product

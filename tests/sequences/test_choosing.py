@@ -1,7 +1,5 @@
 """Sequences of a set by slices, indices, names and masks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

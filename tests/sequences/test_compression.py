@@ -1,7 +1,5 @@
 """Compressed files of several streams: all are read, and damage anywhere is an error."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

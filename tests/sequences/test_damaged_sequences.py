@@ -1,7 +1,5 @@
 """Damaged files of sequences are read or refused, within seconds: nothing else happens."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

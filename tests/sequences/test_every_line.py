@@ -1,7 +1,5 @@
 """Every reader accounts for every line: all records are read, or an error names the place."""
 
-from __future__ import annotations
-
 import io
 import logging
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Reading FASTA and FASTQ: every accepted way to write a file, every refused one."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """MSF and PHYLIP as Clustal Omega, EMBOSS and MAFFT write them, and by hand."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sequences of files that are no FASTA: what Biopython writes and reads, and A3M."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import logging

@@ -1,7 +1,5 @@
 """Every branch of every reader of sequences gets a real file of its kind: tests/data/SOURCE.txt."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import logging

@@ -1,7 +1,5 @@
 """Sets of sequences: laws, alphabets and how they are guessed, sets made in Python."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from fasta_texts import DNA_LETTERS, contents, read, sequence_lists

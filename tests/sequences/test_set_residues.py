@@ -1,7 +1,5 @@
 """Passes over the letters of sets, against the same in NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

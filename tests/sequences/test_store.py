@@ -1,7 +1,5 @@
 """Stores of sequences: what is packed comes back, and what is damaged is one clear line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

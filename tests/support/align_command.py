@@ -1,7 +1,5 @@
 """`pairalign align` in this process, and what it writes as rows of a table."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

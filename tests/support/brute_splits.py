@@ -1,7 +1,5 @@
 """The identities of all pairs of a set, one pair at a time."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from identity_words import identity_in_words

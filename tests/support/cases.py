@@ -4,8 +4,6 @@ Each function yields problems of one mode; `CASES` names them all. test_engines.
 with the reference, test_engine_cpu.py runs them on every instruction set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 

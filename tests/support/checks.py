@@ -1,7 +1,5 @@
 """Running an engine on a problem, and comparing what it returns with the reference."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Running the command as users do, in a process of its own, and small files for it."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

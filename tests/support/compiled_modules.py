@@ -1,7 +1,5 @@
 """A CUDA module alone."""
 
-from __future__ import annotations
-
 from pairalign.engines.cuda.build import Defines, ModuleRequest, load_binaries
 
 

@@ -4,8 +4,6 @@ Every pair has a row and a column sequence of its own, so that residues of both 
 where a set is compared with itself, `pairalign.engines.cuda.bitwise` needs to do less.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

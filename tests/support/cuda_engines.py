@@ -1,7 +1,5 @@
 """Opening the CUDA engine in tests: on a GPU, or with the kernels compiled for this CPU."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sets of sequences that come of a few others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"

@@ -1,7 +1,5 @@
 """Sequences read from a text, for the tests of sets and of files."""
 
-from __future__ import annotations
-
 import io
 
 from hypothesis import strategies as st

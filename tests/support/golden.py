@@ -1,7 +1,5 @@
 """Scores that other programs printed (tests/data/golden_scores.tsv), ready to be reproduced."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The identity of an alignment, counted as each definition says it in words."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from pairalign.results.alignment_result import Alignment

@@ -9,8 +9,6 @@ each kill, and after the run that follows it, the function that CHECK names (``m
 called with whether the command has ended.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

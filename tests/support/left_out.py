@@ -6,8 +6,6 @@ A test that needs a GPU is deselected where there is none, so that a run without
 in a thousand skips. Only such tests chosen (``-m gpu``) and no GPU is an error, never a success.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

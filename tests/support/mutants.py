@@ -5,8 +5,6 @@ A reader passes if each mutant gives a result or a `PairalignError` within secon
     check_mutants(Path("in.gb").read_bytes(), lambda data: read_fasta(io.BytesIO(data)))
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Opening the OpenCL engine in tests: on PoCL, which is in the extra `test`, or what is there."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Sequence

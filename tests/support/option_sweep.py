@@ -1,7 +1,5 @@
 """Every option of every command, by what its request declares: what running with it changes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Reads of a made-up genome, so that what overlaps is known, for tests of overlaps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

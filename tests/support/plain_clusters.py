@@ -1,7 +1,5 @@
 """Clusters by a plain implementation of each linkage, over the reference's alignments."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 

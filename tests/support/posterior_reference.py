@@ -3,8 +3,6 @@
 The recurrences are those at the head of ``cpu/posterior/model.h``.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Programs that read our files, and alignments of names that all of them take."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

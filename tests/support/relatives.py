@@ -1,7 +1,5 @@
 """Sequences that come of three others, and gap costs to align them with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A report in a browser: its tabs and tables, what its fields and buttons do."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tests of runs that go on share."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib

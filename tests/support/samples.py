@@ -1,7 +1,5 @@
 """Random sequence sets and random alignments of them, for tests of whatever takes Alignments."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

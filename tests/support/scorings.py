@@ -1,7 +1,5 @@
 """Scorings that Hypothesis draws, and letters as codes, for the tests of scoring."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Shards of lengths, and what windows cost, as shards are cut."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

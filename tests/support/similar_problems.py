@@ -1,7 +1,5 @@
 """Similar sequences: problems for kernels that leave out parts of a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Reads of a circular genome with errors, named by where they come from, and which overlap."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pairalign.sequences.alphabets import DNA

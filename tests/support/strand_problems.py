@@ -1,7 +1,5 @@
 """DNA problems of which some pairs are related on the other strand, and their alignments."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

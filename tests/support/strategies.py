@@ -5,8 +5,6 @@ sets are made from a drawn seed and a drawn shape: drawing every letter would ta
 aligning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

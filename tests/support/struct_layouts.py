@@ -4,8 +4,6 @@ The names come from the Python declaration alone (a NumPy dtype or a ctypes stru
 language makes of them is asked of its compiler. So there is no list here that could go stale.
 """
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ docs/ties.md defines them; it knows no recurrence. `count_ties` is the recurrenc
 any size, for longer ones. Costs are those of `reference.Costs`, of the query as the row sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import groupby

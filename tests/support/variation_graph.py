@@ -1,7 +1,5 @@
 """A variation graph of alignments, as seqwish induces one: small, for tests and measurements."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ other identities. So its own alignments are read, too: each must be worth the ra
 print, and by our definitions have the identities that vsearch prints of it.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import dataclass, replace

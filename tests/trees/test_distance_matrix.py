@@ -1,7 +1,5 @@
 """The triangle of distances, and the files that hold it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Joining clusters: against a plain implementation, SciPy's averages, and what equal ones need."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names that Newick cannot hold: rows for MAFFT, or short names with a table of the originals."""
 
-from __future__ import annotations
-
 import io
 import re
 import shutil
