@@ -357,20 +357,14 @@ class AlignmentJob:
 
     def _wrap_engines(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Have engines do what is asked of pairs, and skip those that are not in the list."""
-        engines, self.steps = self.procedure.wrap(self._align_copies_once(engines), self)
+        from pairalign.jobs.stages.copies_engine import align_copies_once
+
+        copies_once = align_copies_once(engines, self.queries, self.targets, self.scoring)
+        engines, self.steps = self.procedure.wrap(copies_once, self)
         if not isinstance(self._planned, (ListedPairs, PairsOfQueries)):
             return engines
         nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
         return [ListedEngine(engine, self._planned, nothing) for engine in engines]
-
-    def _align_copies_once(self, engines: Sequence[Engine]) -> Sequence[Engine]:
-        """Have engines align copies once, unless a stage does more on a device than align."""
-        is_plain = self.procedure.is_by_pair and not self.procedure.chooses(self)
-        if not is_plain and any(engine.on_device is not None for engine in engines):
-            return engines
-        from pairalign.jobs.stages.copies_engine import align_copies_once
-
-        return align_copies_once(engines, self.queries, self.targets, self.scoring)
 
     @property
     def _detail(self) -> Detail:

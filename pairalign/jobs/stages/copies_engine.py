@@ -39,6 +39,8 @@ class CopiesEngine(WrappedEngine):
 
     Attributes
     ----------
+    on_device : OnDevice or None
+        That of `engine`: what goes past this has the same results, of every pair.
     worth_choosing : float
         Share of a window's pairs up to which the first ones of blocks are aligned alone; tests set
         another.
@@ -50,6 +52,7 @@ class CopiesEngine(WrappedEngine):
         self, engine: Engine, copies: Copies, sets: tuple[SequenceSet, SequenceSet | None]
     ) -> None:
         super().__init__(engine)
+        self.on_device = engine.on_device
         self._copies = copies
         self._is_one_set = sets[1] is None
         self._positions = sets[0].positions, (sets[0] if sets[1] is None else sets[1]).positions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pairalign.engines import Engine
+from pairalign.engines import Engine, OnDevice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +27,11 @@ class WrappedEngine:
     ----------
     name, is_gpu
         Those of `engine`.
-    on_device : None
-        What `engine` can do besides would go past the wrapper.
+    on_device : OnDevice or None
+        None: what `engine` can do besides would go past the wrapper.
     """
 
-    on_device = None
+    on_device: OnDevice | None = None
 
     def __init__(self, engine: Engine) -> None:
         self.name = engine.name
