@@ -20,7 +20,7 @@ def defined(mean: float, alphabet: str, sequences: int) -> float:
 
 @pytest.mark.parametrize("sequences", [2, 3, 10, 100_000])
 @pytest.mark.parametrize("alphabet", list(ALPHABETS))
-def test_confidence_is_the_curve_and_rises(alphabet: str, sequences: int) -> None:
+def test_confidence_is_the_curve_and_rises(alphabet, sequences):
     means = np.linspace(0.01, 0.99, 301)
     found = calibrate(means, ALPHABETS[alphabet], sequences)
     assert found == pytest.approx([defined(x, alphabet, sequences) for x in means], abs=2e-3)
@@ -31,12 +31,12 @@ def test_confidence_is_the_curve_and_rises(alphabet: str, sequences: int) -> Non
     assert (more > found).all() or sequences > 1000
 
 
-def test_what_is_compared_with_nothing_has_none() -> None:
+def test_what_is_compared_with_nothing_has_none():
     assert np.isnan(calibrate(np.array([np.nan, 0.5]), DNA, 3)).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("alphabet", [DNA, PROTEIN])
-def test_marks_of_pairs_begin_where_confidence_rounds_up(alphabet: object) -> None:
+def test_marks_of_pairs_begin_where_confidence_rounds_up(alphabet):
     least = least_posteriors(alphabet)
     assert (np.diff(least.astype(int)) > 0).all()
     for mark, value in enumerate(least.tolist(), 1):
@@ -44,13 +44,13 @@ def test_marks_of_pairs_begin_where_confidence_rounds_up(alphabet: object) -> No
         assert below < (mark - 0.5) / 10 <= at
 
 
-def test_what_has_more_elsewhere_counts_less() -> None:
+def test_what_has_more_elsewhere_counts_less():
     means, others = np.array([0.2, 0.2, 0.6, 0.0, np.nan]), np.array([0.8, 0.1, 0.0, 0.5, np.nan])
     assert placed(means, others) == pytest.approx([0.05, 0.2, 0.6, 0.0, np.nan], nan_ok=True)
 
 
 @pytest.mark.parametrize(("rows", "most"), [(1, 0.1), (3, 0.45)])
-def test_rows_that_are_shifted_are_not_trusted(rows: int, most: float) -> None:
+def test_rows_that_are_shifted_are_not_trusted(rows, most):
     """Three of nine are right with each other: two in eight."""
     draw = np.random.default_rng(5)
     root = draw.choice(list("ACDEFGHIKLMNPQRSTVWY"), 80)
@@ -71,7 +71,7 @@ GENES = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGATGCAACGCTTAACCGT"]
 
 
 @pytest.mark.parametrize("strings", [FAMILY, GENES, FAMILY[:2], GENES[:2]])
-def test_alignments_have_calibrated_confidence(strings: list[str]) -> None:
+def test_alignments_have_calibrated_confidence(strings):
     made = pairalign.msa(pairalign.SequenceSet.from_strings(strings))
     alphabet = made.sequences.alphabet.name
     facts = zip(made.support, made.against, made.compared, strict=True)
@@ -92,7 +92,7 @@ def test_alignments_have_calibrated_confidence(strings: list[str]) -> None:
 
 
 @pytest.mark.parametrize("strings", [FAMILY[:2], GENES[:2]])
-def test_marks_of_a_pair_and_of_its_multiple_alignment_agree(strings: list[str]) -> None:
+def test_marks_of_a_pair_and_of_its_multiple_alignment_agree(strings):
     """The models may differ, confidence is shown in one way: of residues that are surely right."""
     pair = pairalign.align(strings, objective="mea")[0]
     made = pairalign.msa(pairalign.SequenceSet.from_strings(strings))

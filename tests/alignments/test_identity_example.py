@@ -23,7 +23,7 @@ TABLE = re.findall(
 )
 
 
-def test_the_table_has_them_all() -> None:
+def test_the_table_has_them_all():
     assert [row[0] for row in TABLE] == list(IDENTITIES)
     named = [row[2] for row in TABLE if row[2]]
     measures = [name for name in MEASURE_SUMMARIES if name.startswith("identity")]
@@ -33,7 +33,7 @@ def test_the_table_has_them_all() -> None:
 
 
 @pytest.mark.parametrize(("mode", "column"), [("global", 3), ("semiglobal", 4)])
-def test_the_numbers_are_those_of_the_alignment(mode: str, column: int, tmp_path: Path) -> None:
+def test_the_numbers_are_those_of_the_alignment(mode, column, tmp_path):
     found = pairalign.align(SEQUENCES, mode=mode)
     if mode == "global":
         assert found[0].rows() == (DRAWN["q"], DRAWN["t"])

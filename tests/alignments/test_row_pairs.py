@@ -31,7 +31,7 @@ def alignment_of(rows: list[str]) -> MultipleAlignment:
 
 
 @given(ROWS)
-def test_pairs_of_rows(rows: list[str]) -> None:
+def test_pairs_of_rows(rows):
     alignment = alignment_of(rows)
     first, second = np.triu_indices(len(rows), 1)
     pairs = PairList(first.astype(np.int32), second.astype(np.int32))

@@ -6,26 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from checks import (
-    assert_same,
-    concatenate,
-    costs_of,
-    found_alignment,
-    windows_of,
-)
+from checks import assert_same, concatenate, costs_of, found_alignment, windows_of
 from conftest import ALIGNING, examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strand_problems import other_strand, problems, run_minus
-from strategies import (
-    MODES,
-    SEEDS,
-    Problem,
-    make_scoring,
-    match_matrix,
-    random_sequences,
-)
+from strategies import MODES, SEEDS, Problem, make_scoring, match_matrix, random_sequences
 
 import pairalign
 from pairalign.engines import Engine
@@ -87,15 +74,13 @@ def assert_as_expected(problem: Problem, found: Alignments, at_most: int = 60) -
 
 @settings(max_examples=examples(25))
 @given(problem=problems)
-def test_the_minus_strand_is_that_of_the_reference(problem: Problem) -> None:
+def test_the_minus_strand_is_that_of_the_reference(problem):
     assert_as_expected(problem, run_minus(open_cpu, problem))
 
 
 @settings(max_examples=examples(8))
 @given(problem=problems, window=st.integers(1, 40), threads=st.integers(1, 3))
-def test_nothing_but_the_pair_decides_the_minus_strand(
-    problem: Problem, window: int, threads: int
-) -> None:
+def test_nothing_but_the_pair_decides_the_minus_strand(problem, window, threads):
     def by_pair(found: Alignments) -> dict[tuple[int, int], tuple[object, ...]]:
         return {
             (int(q), int(t)): (found_alignment(found, k), int(found.strand[k]))
@@ -117,9 +102,7 @@ def test_nothing_but_the_pair_decides_the_minus_strand(
     strand=st.sampled_from([1, -1]),
     scored=st.booleans(),
 )
-def test_only_the_pairs_to_keep_are_aligned(
-    problem: Problem, detail: Detail, seed: int, share: float, strand: int, scored: bool
-) -> None:
+def test_only_the_pairs_to_keep_are_aligned(problem, detail, seed, share, strand, scored):
     rng = np.random.default_rng(seed)
     sets = problem.sets()
     engine = open_cpu(sets, problem.scoring)
@@ -146,7 +129,7 @@ def test_only_the_pairs_to_keep_are_aligned(
         if mode in find_kernel(name, "cuda").modes
     ],
 )
-def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> None:
+def test_devices_align_the_minus_strand(device, family, mode):
     def open_device(sets: Any, scoring: Scoring) -> Engine:
         return open_on(device, sets, scoring, family=family)
 
@@ -164,7 +147,7 @@ def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> 
         assert_same(expected.take(pair_mask), kept, note=problem)
 
 
-def test_a_device_that_is_short_of_memory_asks_the_host(device: Any) -> None:
+def test_a_device_that_is_short_of_memory_asks_the_host(device):
     """What the CPU aligns for it must not be turned twice."""
     rng = np.random.default_rng(5)
     reads = random_sequences(rng, "ACGT", 9, 900, "mixed")
@@ -178,7 +161,7 @@ def test_a_device_that_is_short_of_memory_asks_the_host(device: Any) -> None:
     assert_same(run_minus(open_cpu, problem), run_minus(open_small, problem))
 
 
-def test_complements() -> None:
+def test_complements():
     letters = "ACGTRYSWKMBDHVN"
     codes = DNA.encoding[np.frombuffer(letters.encode(), np.uint8)]
     back = "".join(DNA.letters[c] for c in reverse_complement(codes, DNA))
@@ -186,14 +169,14 @@ def test_complements() -> None:
     assert (reverse_complement(reverse_complement(codes, DNA), DNA) == codes).all()
 
 
-def test_proteins_have_one_strand() -> None:
+def test_proteins_have_one_strand():
     scoring = make_scoring(PROTEIN, "global", 5, 2, match_matrix(PROTEIN, 2, -3))
     problem = Problem(("LKLK", "LKL"), None, scoring)
     with pytest.raises(AlphabetError, match="protein sequences have one strand"):
         run_minus(open_cpu, problem)
 
 
-def test_alignments_on_both_strands_join() -> None:
+def test_alignments_on_both_strands_join():
     scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(("ACGTTGCA", "GGGACGT"), None, scoring)
     sets = problem.sets()
@@ -206,7 +189,7 @@ def test_alignments_on_both_strands_join() -> None:
     assert both.take([1, 0]).strand.tolist() == [-1, 1]
 
 
-def test_the_view_shows_the_other_strand() -> None:
+def test_the_view_shows_the_other_strand():
     scoring = make_scoring(DNA, "semiglobal", 5, 2, match_matrix(DNA, 2, -3))
     query, target = "GGGGGACTTGGCCTGCA", "TTACGTTGCAGGATCCAAGTC"
     one = run_minus(open_cpu, Problem((query, target), None, scoring))[0]

@@ -1,7 +1,6 @@
 """Alignments as tables of Arrow, pandas and polars: what is in the file is in the table."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ def found(request: pytest.FixtureRequest) -> Alignments:
     return sample(7, mode="semiglobal", detail=request.param, pairs=60)
 
 
-def test_arrow_is_what_parquet_holds(found: Alignments, tmp_path: Path) -> None:
+def test_arrow_is_what_parquet_holds(found, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     detail = Detail.CIGAR if found.has_cigar else Detail(int(found.has_stats))
     path = tmp_path / "out.parquet"
@@ -50,7 +49,7 @@ def test_arrow_is_what_parquet_holds(found: Alignments, tmp_path: Path) -> None:
     table.validate(full=True)
 
 
-def test_pandas(found: Alignments) -> None:
+def test_pandas(found):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = found.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
@@ -64,7 +63,7 @@ def test_pandas(found: Alignments) -> None:
         assert frame["cigar"].tolist() == [one.cigar for one in found]
 
 
-def test_polars(found: Alignments) -> None:
+def test_polars(found):
     polars = pytest.importorskip("polars", reason="polars is not installed")
     frame = found.to_polars()
     assert isinstance(frame, polars.DataFrame)
@@ -76,7 +75,7 @@ def test_polars(found: Alignments) -> None:
         assert frame["cigar"].to_list() == [one.cigar for one in found]
 
 
-def test_text_cigars_of_a_part_of_a_table(found: Alignments) -> None:
+def test_text_cigars_of_a_part_of_a_table(found):
     if not found.has_cigar:
         return
     table = pa.concat_tables([found.to_arrow()[7:31], found.to_arrow()[2:9]])
@@ -85,7 +84,7 @@ def test_text_cigars_of_a_part_of_a_table(found: Alignments) -> None:
     assert texts == every[7:31] + every[2:9]
 
 
-def test_bits_and_evalues(tmp_path: Path) -> None:
+def test_bits_and_evalues(tmp_path):
     """Fields, tables, Parquet and TSV say the same."""
     parquet = pytest.importorskip("pyarrow.parquet")
     rng = np.random.default_rng(4)
@@ -112,11 +111,11 @@ def test_bits_and_evalues(tmp_path: Path) -> None:
         _ = pairalign.align(made, device="cpu").evalue
 
 
-def test_libraries_of_arrow_data_take_alignments_as_they_are(found: Alignments) -> None:
+def test_libraries_of_arrow_data_take_alignments_as_they_are(found):
     assert pa.table(found).equals(found.to_arrow())
 
 
-def test_parts_of_alignments() -> None:
+def test_parts_of_alignments():
     """Slices share columns with the whole; runs of CIGARs begin somewhere."""
     found = sample(3, pairs=20)
     whole, part = found.to_arrow(), found[5:12].to_arrow()
@@ -126,7 +125,7 @@ def test_parts_of_alignments() -> None:
     assert found[:0].to_arrow().num_rows == 0
 
 
-def test_a_frame_made_of_alignments_shows_alignments() -> None:
+def test_a_frame_made_of_alignments_shows_alignments():
     """Not their insides: `pandas` takes dataclasses apart, and copied everything for each pair."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     found = pairalign.align(BASES)
@@ -137,7 +136,7 @@ def test_a_frame_made_of_alignments_shows_alignments() -> None:
     assert "r1 x r2" in repr(frame)
 
 
-def test_overlaps_have_strand_and_kind() -> None:
+def test_overlaps_have_strand_and_kind():
     found = pairalign.overlap(READS, preset="short", min_overlap=20, min_identity=0.5)
     assert len(found) > 0
     table = found.to_arrow()
@@ -150,7 +149,7 @@ def test_overlaps_have_strand_and_kind() -> None:
 
 
 @pytest.mark.parametrize("name", ["arrow", "pandas", "polars"])
-def test_a_missing_library_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named(name, monkeypatch):
     module = "pyarrow" if name == "arrow" else name
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingPackageError, match=rf"needs {module}.*pairalign\[tables\]"):

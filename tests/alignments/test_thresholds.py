@@ -128,7 +128,7 @@ def check(problem: Problem, every: Alignments, wanted: PairThresholds) -> None:
 
 @pytest.mark.slow
 @given(problems(), st.data())
-def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
+def test_the_bytes_of_all_pairs(problem, data):
     every = align(
         problem.queries,
         problem.targets,
@@ -158,7 +158,7 @@ def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(("number", "identity_of"), list(enumerate(IDENTITIES)))
 @pytest.mark.parametrize("least", [Fraction(1, 10**18), Fraction(3, 10**17), Fraction(1, 10**9)])
-def test_tiny_shares_lose_no_pair(number: int, identity_of: str, least: Fraction) -> None:
+def test_tiny_shares_lose_no_pair(number, identity_of, least):
     """Quotients by them have more than 64 bits."""
     sequences = relatives("dna", 5, 8, 200, 0.3)
     options: dict[str, Any] = {"mode": MODES[number % len(MODES)], "device": "cpu"}
@@ -172,9 +172,7 @@ def test_tiny_shares_lose_no_pair(number: int, identity_of: str, least: Fraction
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])
 @pytest.mark.parametrize(("rate", "share"), [(0.003, "90%"), (0.3, "90%"), (0.1, "70%")])
-def test_nearly_all_or_none_pass_of_longer_sequences(
-    mode: str, alphabet: str, rate: float, share: str
-) -> None:
+def test_nearly_all_or_none_pass_of_longer_sequences(mode, alphabet, rate, share):
     queries = relatives(alphabet, 5, 24, 900, rate)
     problem = Problem(
         queries, None, make_scoring(alphabet, mode=mode), PairThresholds(), None, Detail.CIGAR, 7
@@ -188,15 +186,10 @@ def test_nearly_all_or_none_pass_of_longer_sequences(
 
 
 def filter_of(job: AlignmentJob) -> PairFilter:
-    return PairFilter(
-        job.problem,
-        job.pair_thresholds,
-        job.want.min_raw_score,
-        threads=1,
-    )
+    return PairFilter(job.problem, job.pair_thresholds, job.want.min_raw_score, threads=1)
 
 
-def test_each_step_drops_pairs() -> None:
+def test_each_step_drops_pairs():
     queries = relatives("dna", 3, 60, 300, 0.02)
     job = AlignmentJob(
         queries,
@@ -215,7 +208,7 @@ def test_each_step_drops_pairs() -> None:
     assert filter_of(job).gram > 1
 
 
-def test_a_least_score_skips_what_is_too_short_for_it() -> None:
+def test_a_least_score_skips_what_is_too_short_for_it():
     queries = SequenceSet.from_strings(["ACGT" * 300, "ACGT" * 290, "ACGTA" * 20, "ACGTC" * 20])
     job = AlignmentJob(
         queries,
@@ -230,7 +223,7 @@ def test_a_least_score_skips_what_is_too_short_for_it() -> None:
 
 
 @pytest.mark.parametrize("least", [0, -300])
-def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least: int) -> None:
+def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least):
     rng = np.random.default_rng(4)
     lengths = [*([900] * 8), *([150] * 8)]
     texts = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
@@ -248,7 +241,7 @@ def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least: in
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("least", [-20, 0, 30, 60])
-def test_short_pairs_are_scored_without_a_look(mode: str, least: int) -> None:
+def test_short_pairs_are_scored_without_a_look(mode, least):
     """A look at their residues takes as long as their score."""
     rng = np.random.default_rng(5)
     letters = list(LETTERS["protein"])
@@ -266,7 +259,7 @@ def test_short_pairs_are_scored_without_a_look(mode: str, least: int) -> None:
     assert job.steps is None
 
 
-def test_a_filter_looks_at_the_pairs_of_a_mask_only() -> None:
+def test_a_filter_looks_at_the_pairs_of_a_mask_only():
     queries = relatives("dna", 3, 30, 200, 0.0)
     job = AlignmentJob(
         queries, None, make_scoring("dna"), pair_thresholds=make_pair_thresholds("95%")
@@ -280,7 +273,7 @@ def test_a_filter_looks_at_the_pairs_of_a_mask_only() -> None:
     assert 0 < everything.left < window.pairs
 
 
-def test_thresholds_and_a_list_of_pairs() -> None:
+def test_thresholds_and_a_list_of_pairs():
     queries = relatives("dna", 4, 40, 100, 0.02)
     pairs = [(i, j) for i in range(40) for j in range(i + 1, 40) if (i + j) % 2]
     found = align(queries, pairs=pairs, min_identity="90%", device="cpu")
@@ -310,7 +303,7 @@ class OnGpu:
 
 
 @pytest.mark.parametrize(("letters", "share"), [(100, 0.1), (100, 0.4), (1000, 0.4), (1000, 0.7)])
-def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, share: float) -> None:
+def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters, share):
     rng = np.random.default_rng(2)  # of 1, the sample of pairs chooses q-grams that drop fewer
     alike = round(np.sqrt(share) * 40)
     origin = "".join(rng.choice(list("ACGT"), letters))
@@ -344,14 +337,14 @@ def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, sh
         (Fraction(1, 3), Fraction(1, 3)),
     ],
 )
-def test_shares_are_exact(text: object, share: Fraction) -> None:
+def test_shares_are_exact(text, share):
     assert parse_share(text) == share  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "text", ["1.01", "-0.1", "97", "101%", "x", "", "%", "nan", "inf", "1e99", "1e-99", "1e999999"]
 )
-def test_what_is_no_share(text: str) -> None:
+def test_what_is_no_share(text):
     with pytest.raises(ValueError, match="expected a number from 0 to 1"):
         parse_share(text)
 
@@ -359,9 +352,7 @@ def test_what_is_no_share(text: str) -> None:
 # The command
 
 
-def test_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("in.fa").write_text(fasta({**BASES, "r4": BASES["r1"]}))
     rows = table("in.fa", "--min-identity", "90%", "--explain")

@@ -12,7 +12,7 @@ SIZES = [*range(200), 255, 256, 257, 1000, 4095, 4096, 70_001]
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_it_is_that_of_zlib(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_that_of_zlib(native, monkeypatch):
     if native and not checksum.IS_NATIVE:
         pytest.skip("this processor has no carry-less products")
     monkeypatch.setattr(checksum, "IS_NATIVE", native)
@@ -27,7 +27,7 @@ def test_it_is_that_of_zlib(native: bool, monkeypatch: pytest.MonkeyPatch) -> No
         assert add_to_checksum(add_to_checksum(before, data[:cut]), data[cut:]) == expected
 
 
-def test_known_values() -> None:
+def test_known_values():
     assert add_to_checksum(0, b"123456789") == 0xCBF43926
     assert add_to_checksum(0, b"") == 0
     assert add_to_checksum(0, bytes(1 << 20)) == 0xA738EA1C

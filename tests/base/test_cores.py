@@ -1,7 +1,6 @@
 """How many cores a process may use, as Linux shows it."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -46,9 +45,7 @@ def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
         ("0::/\n", {}, HAS),
     ],
 )
-def test_quotas_of_control_groups(
-    tmp_path: Path, group: str, files: dict[str, str], expected: int
-) -> None:
+def test_quotas_of_control_groups(tmp_path, group, files, expected):
     for name, text in {"proc/self/cgroup": group, **files}.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +53,7 @@ def test_quotas_of_control_groups(
     assert usable_cores(tmp_path) == expected
 
 
-def test_another_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system(tmp_path, monkeypatch):
     assert usable_cores(tmp_path) == HAS
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)

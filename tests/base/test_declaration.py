@@ -2,8 +2,6 @@
 
 import inspect
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -47,9 +45,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize(("function", "request_type", "own"), FUNCTIONS)
-def test_arguments_and_defaults_are_those_declared(
-    function: Callable[..., Any], request_type: type, own: dict[str, Any]
-) -> None:
+def test_arguments_and_defaults_are_those_declared(function, request_type, own):
     taken = {one.name: one.default for one in inspect.signature(function).parameters.values()}
     taken |= {name: not taken[said] for name, said in NEGATED.items() if said in taken}
     declared = {one.name: one.default for one in options_of(request_type) if one.surface == "both"}
@@ -57,9 +53,7 @@ def test_arguments_and_defaults_are_those_declared(
 
 
 @pytest.mark.parametrize(("function", "request_type", "own"), FUNCTIONS)
-def test_docstrings_have_the_arguments_declared(
-    function: Callable[..., Any], request_type: type, own: dict[str, Any]
-) -> None:
+def test_docstrings_have_the_arguments_declared(function, request_type, own):
     text = inspect.getdoc(function)
     assert text is not None
     parameters = text.partition("Parameters\n")[2].partition("\n\n")[0]
@@ -70,7 +64,7 @@ def test_docstrings_have_the_arguments_declared(
     assert declared - described == set()
 
 
-def test_a_request_is_restored_as_it_was() -> None:
+def test_a_request_is_restored_as_it_was():
     """Each option that a run stores, through JSON; exact numbers stay exact."""
     given = {
         **{"input": "a.fa", "also": ("b.fa", "c.fa"), "degap": True, "mode": "local", "hsps": 2},
@@ -86,7 +80,7 @@ def test_a_request_is_restored_as_it_was() -> None:
     assert again == make(AlignOptions, {name: given[name] for name in kept})
 
 
-def test_options_are_spelled_as_the_user_gives_them() -> None:
+def test_options_are_spelled_as_the_user_gives_them():
     asked = make(AlignOptions, {"hsps": 2, "mode": "global"})
     with pytest.raises(UsageError, match=r"^hsps needs mode='local', but the mode is global$"):
         check(asked)

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from pairalign.jobs.splits.labels import read_values
 
 
 @pytest.mark.parametrize("kind", [PairalignError, FastaError, FormatError, OutputError])
-def test_a_long_message_is_shown_without_its_middle(kind: type[PairalignError]) -> None:
+def test_a_long_message_is_shown_without_its_middle(kind):
     error = kind(f"x.fa: record 2: found '{'y' * 100_000}', expected a number")
     for one in (error, copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
         said = str(one)
@@ -49,9 +48,7 @@ def test_a_long_message_is_shown_without_its_middle(kind: type[PairalignError]) 
         (lambda path: pairalign.merge(path, f"{path}.paf"), PartsError),
     ],
 )
-def test_a_missing_file_is_an_error_of_python_too(
-    read: Callable[[str], object], kind: type[PairalignError], tmp_path: Path
-) -> None:
+def test_a_missing_file_is_an_error_of_python_too(read, kind, tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         read(f"{tmp_path}/none")
     assert isinstance(caught.value, kind)

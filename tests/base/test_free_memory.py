@@ -29,14 +29,14 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
         ("99999999T", 1 << 60),
     ],
 )
-def test_sizes(text: str, size: int) -> None:
+def test_sizes(text, size):
     assert parse_size(text) == size
 
 
 @pytest.mark.parametrize(
     "text", ["", "0", "0G", "-1G", "1e9", "much", "G", "1.G", "1,5G", "1 0G", "0.1", "1P", "nan"]
 )
-def test_what_is_no_size(text: str) -> None:
+def test_what_is_no_size(text):
     with pytest.raises(ValueError, match="expected a number with K, M, G or T, such as 512M"):
         parse_size(text)
 
@@ -61,15 +61,15 @@ CONTAINER = {
 }
 
 
-def test_a_machine(tmp_path: Path) -> None:
+def test_a_machine(tmp_path):
     assert free_bytes(write(tmp_path, MACHINE)) == 8 * GIB
 
 
-def test_a_container(tmp_path: Path) -> None:
+def test_a_container(tmp_path):
     assert free_bytes(write(tmp_path, CONTAINER)) == GIB
 
 
-def test_files_that_were_read_take_no_memory(tmp_path: Path) -> None:
+def test_files_that_were_read_take_no_memory(tmp_path):
     """The kernel drops the pages of files when a program wants memory."""
     cached = {
         "sys/fs/cgroup/memory.current": f"{2 * GIB}\n",
@@ -78,11 +78,11 @@ def test_files_that_were_read_take_no_memory(tmp_path: Path) -> None:
     assert free_bytes(write(tmp_path, CONTAINER | cached)) == 3 * GIB // 2
 
 
-def test_a_container_without_a_limit(tmp_path: Path) -> None:
+def test_a_container_without_a_limit(tmp_path):
     assert free_bytes(write(tmp_path, CONTAINER | {"sys/fs/cgroup/memory.max": "max\n"})) == 8 * GIB
 
 
-def test_a_group_within_groups(tmp_path: Path) -> None:
+def test_a_group_within_groups(tmp_path):
     """A job of a cluster's scheduler: the smallest of what is left on the way up."""
     groups = {
         "proc/self/cgroup": "0::/slurm/job7/step0\n",
@@ -99,7 +99,7 @@ def test_a_group_within_groups(tmp_path: Path) -> None:
     assert free_bytes(write(tmp_path, MACHINE | groups)) == 5 * GIB // 2
 
 
-def test_groups_of_the_first_version(tmp_path: Path) -> None:
+def test_groups_of_the_first_version(tmp_path):
     groups = {
         "proc/self/cgroup": "12:cpu,cpuacct:/x\n7:memory:/docker/abc\n1:name=systemd:/\n",
         "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{6 * GIB}\n",
@@ -109,14 +109,14 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
     assert free_bytes(write(tmp_path, MACHINE | groups)) == 4 * GIB
 
 
-def test_a_group_that_is_full(tmp_path: Path) -> None:
+def test_a_group_that_is_full(tmp_path):
     full = CONTAINER | {"sys/fs/cgroup/memory.current": f"{3 * GIB}\n"}
     assert free_bytes(write(tmp_path, full)) == 0
 
 
 @pytest.mark.parametrize("name", [name for name in CONTAINER if name != "proc/meminfo"])
 @pytest.mark.parametrize("text", ["", "?", "\n\n", "inactive_file\n", None])
-def test_files_that_make_no_sense_do_not_count(tmp_path: Path, name: str, text: str | None) -> None:
+def test_files_that_make_no_sense_do_not_count(tmp_path, name, text):
     write(tmp_path, CONTAINER | {name: text or ""})
     if text is None:
         (tmp_path / name).unlink()
@@ -124,16 +124,16 @@ def test_files_that_make_no_sense_do_not_count(tmp_path: Path, name: str, text: 
     assert free_bytes(tmp_path) in expected.get(name, (8 * GIB,))
 
 
-def test_another_system(tmp_path: Path) -> None:
+def test_another_system(tmp_path):
     assert free_bytes(tmp_path) > 0
 
 
-def test_here() -> None:
+def test_here():
     assert free_bytes() > 0
     assert default_bytes() >= 64 * MIB
 
 
-def test_there_is_a_least_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_least_default(monkeypatch):
     monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: 0)
     assert default_bytes() == 64 * MIB
     monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: GIB)

@@ -19,15 +19,13 @@ from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 
 
-def test_it_is_beside_the_package() -> None:
+def test_it_is_beside_the_package():
     assert Path(native.__file__).parents[1] / "_native.so" == native.PATH
     assert isinstance(native.library, ctypes.CDLL)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a library"])
-def test_a_library_that_does_not_load(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
-) -> None:
+def test_a_library_that_does_not_load(tmp_path, monkeypatch, content):
     path = tmp_path / "_native.so"
     if content is not None:
         path.write_bytes(content)
@@ -38,7 +36,7 @@ def test_a_library_that_does_not_load(
     assert "make build" in str(caught.value)
 
 
-def test_a_library_of_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_processor(monkeypatch):
     names = native.library.pairalign_compiled_sets().decode()
     assert set(instruction_sets()) <= set(names.split(", "))
 
@@ -63,9 +61,7 @@ OWNERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", OWNERS)
-def test_a_signal_as_memory_is_freed_does_not_free_it_twice(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_signal_as_memory_is_freed_does_not_free_it_twice(monkeypatch, name):
     """What a signal asks for is raised when the native function has returned."""
     owner = OWNERS[name]()
     free, freed = getattr(native.library, name), []

@@ -28,7 +28,7 @@ def write(path: str, text: bytes = b"new") -> None:
         output.write(text)
 
 
-def test_a_killed_command_is_cleaned_up_after() -> None:
+def test_a_killed_command_is_cleaned_up_after():
     write_random_set(Path("in.fa"), 2000, 1000)  # work for minutes, which is written bit by bit
     options = ("--window", "50", "--threads", "1", "--quiet")
     process = start("align", "in.fa", "-o", "x.tsv", *options, cwd=Path.cwd())
@@ -53,7 +53,7 @@ def test_a_killed_command_is_cleaned_up_after() -> None:
     assert Path("x.tsv").read_bytes() == b"new"
 
 
-def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -63,7 +63,7 @@ def test_a_signal_while_it_is_made_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert parts() == []
 
 
-def test_a_signal_before_anybody_has_the_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_before_anybody_has_the_descriptor(monkeypatch):
     """The file is there, and Python has not yet stored what was opened."""
     really = os.open
 
@@ -80,7 +80,7 @@ def test_a_signal_before_anybody_has_the_descriptor(monkeypatch: pytest.MonkeyPa
     assert parts() == []
 
 
-def test_another_file_of_that_name_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_file_of_that_name_stays(monkeypatch):
     monkeypatch.setattr(run_files.os, "urandom", bytes)
     foreign = Path(run_files.new_hidden_name("x.tsv"))
     os.symlink("elsewhere", foreign)
@@ -90,7 +90,7 @@ def test_another_file_of_that_name_stays(monkeypatch: pytest.MonkeyPatch) -> Non
     assert foreign.is_symlink()
 
 
-def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
+def test_what_a_signal_leaves_to_nobody_is_removed():
     kept = PartFile("kept.paf", None)
     kept.publish()
     PartFile("lost.paf", None)
@@ -98,7 +98,7 @@ def test_what_a_signal_leaves_to_nobody_is_removed() -> None:
     assert sorted(os.listdir()) == ["kept.paf"]
 
 
-def test_only_what_is_dead_and_of_this_output_goes() -> None:
+def test_only_what_is_dead_and_of_this_output_goes():
     dead = [run_files.new_hidden_name("x.paf") for _ in range(2)]
     ours = run_files.new_hidden_name("x.paf")
     others = [
@@ -123,13 +123,13 @@ def test_only_what_is_dead_and_of_this_output_goes() -> None:
     assert sorted(set(os.listdir()) - {"x.paf"}) == sorted([*others, *left])
 
 
-def test_a_check_removes_them_too() -> None:
+def test_a_check_removes_them_too():
     Path(run_files.new_hidden_name("x.paf")).write_text("text")
     check_writable("x.paf")
     assert os.listdir() == []
 
 
-def test_a_file_stays_locked_until_it_has_its_name() -> None:
+def test_a_file_stays_locked_until_it_has_its_name():
     part = PartFile(os.path.abspath("x"), None)
     os.close(part.descriptor)
     write("x")
@@ -140,7 +140,7 @@ def test_a_file_stays_locked_until_it_has_its_name() -> None:
     assert os.listdir() == ["x"]
 
 
-def test_many_processes_that_write_one_output() -> None:
+def test_many_processes_that_write_one_output():
     """None takes another's file for a dead one."""
     code = (
         "import sys\nfrom pairalign.formats.output import FileOutput\n"
@@ -156,7 +156,7 @@ def test_many_processes_that_write_one_output() -> None:
     assert os.listdir() == ["x"]
 
 
-def test_a_signal_as_a_file_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_as_a_file_gets_its_name(tmp_path, monkeypatch):
     """The name says whether it is complete, not how far the program had come."""
     final = str(tmp_path / "x")
 

@@ -32,7 +32,7 @@ def declared() -> dict[str, tuple[list[str], str]]:
     return found
 
 
-def test_table_is_what_sources_declare() -> None:
+def test_table_is_what_sources_declare():
     table = {name: words_of(one.replace("text", "pointer")) for name, one in SIGNATURES.items()}
     assert table == declared()
 
@@ -44,11 +44,11 @@ def test_table_is_what_sources_declare() -> None:
         ("int64 pointer*2 double -> none", ["int64", "pointer", "pointer", "double"], "none"),
     ],
 )
-def test_words(signature: str, arguments: list[str], result: str) -> None:
+def test_words(signature, arguments, result):
     assert words_of(signature) == (arguments, result)
 
 
-def test_ctypes_is_told() -> None:
+def test_ctypes_is_told():
     assert library.pairalign_join_sets.argtypes == [ctypes.c_int64, *[Pointer] * 3]
     assert library.pairalign_join_sets.restype is None
     assert library.pairalign_kept.restype is ctypes.c_int64

@@ -18,7 +18,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize("number", range(len(ASKED)))
-def test_python_has_arguments(number: int, tmp_path: Path) -> None:
+def test_python_has_arguments(number, tmp_path):
     call, said = ASKED[number]
     (tmp_path / "x.fa").write_text(">a\nMK-V\n>b\nMKL\n")
     main(["align", str(tmp_path / "x.fa"), "-o", str(tmp_path / "x.paf")])  # leaves nothing behind
@@ -27,7 +27,7 @@ def test_python_has_arguments(number: int, tmp_path: Path) -> None:
     assert "--" not in str(found.value)
 
 
-def test_the_command_line_has_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_has_options(tmp_path, capsys):
     (tmp_path / "x.fa").write_text(">a\nMK-V\n>b\nMKL\n")
     assert main(["align", str(tmp_path / "x.fa"), "-o", str(tmp_path / "x.paf")]) != 0
     assert "remove gaps first (--degap)" in capsys.readouterr().err
@@ -52,7 +52,7 @@ FOREIGN = {
 """Modules in which options stand as the command line has them, and why."""
 
 
-def test_below_the_command_line_no_message_spells_options_itself() -> None:
+def test_below_the_command_line_no_message_spells_options_itself():
     root = Path(pairalign.__file__).parents[1]
     spelling = set[str]()
     for path in sorted((root / "pairalign").rglob("*.py")):

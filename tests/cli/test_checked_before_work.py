@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_an_output_that_cannot_be_written(command: tuple[str, ...]) -> None:
+def test_an_output_that_cannot_be_written(command):
     done = run(*(word.format("nodir/x") for word in command), cwd=Path.cwd())
     assert done.returncode == 1
     assert b"there is no directory" in done.stderr
@@ -45,7 +45,7 @@ def test_an_output_that_cannot_be_written(command: tuple[str, ...]) -> None:
         ("*a", ("overlap", "-o", "x.gfa"), "GFA names"),
     ],
 )
-def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...], said: str) -> None:
+def test_a_name_that_the_output_cannot_hold(name, command, said):
     text = Path("in.fa").read_text().replace("M", "A")  # for overlaps
     if command[0] == "overlap":
         text = "".join(f">{i}\n{'ACGT' * 500}\n" for i in range(300))
@@ -70,9 +70,7 @@ def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...],
         (("overlap", "--device", "cpu:0"), "x.paf"),
     ],
 )
-def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(
-    command: tuple[str, ...], out: str
-) -> None:
+def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(command, out):
     letters = BASES if command[0] == "overlap" else PROTEINS
     Path("in.fa").write_text(fasta({"a@é": "ACGTA", **letters}), encoding="utf-8")
     done = run(*command, "in.fa", "-o", out, "--resume", cwd=Path.cwd())
@@ -80,12 +78,12 @@ def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(
     assert os.listdir() == ["in.fa"]
 
 
-def test_names_in_python() -> None:
+def test_names_in_python():
     with pytest.raises(FastaError, match="record 2 'b c': white space"):
         distance({"a": "M" * 100_000, "b c": "M" * 100_000, "c": "M" * 100_000})
 
 
-def test_checking_leaves_nothing() -> None:
+def test_checking_leaves_nothing():
     Path("there").write_text("before")
     for name in ("new", "there", "new.gz"):
         check_writable(name)
@@ -93,13 +91,13 @@ def test_checking_leaves_nothing() -> None:
     assert Path("there").read_text() == "before"
 
 
-def test_checking_does_not_open_a_pipe() -> None:
+def test_checking_does_not_open_a_pipe():
     """It would wait for a reader, and tell one that all was over."""
     os.mkfifo("pipe")
     check_writable("pipe")
 
 
-def test_a_good_command_still_works() -> None:
+def test_a_good_command_still_works():
     Path("in.fa").write_text(fasta(PROTEINS))
     done = run("distance", "in.fa", "-o", "x.phy", "--plot", "x.svg", cwd=Path.cwd())
     assert done.returncode == 0, done.stderr

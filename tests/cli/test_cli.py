@@ -20,7 +20,7 @@ from pairalign.engines.cpu.cpu_engine import instruction_sets
 # Input and output
 
 
-def test_from_a_pipe_to_a_pipe(folder: Path) -> None:
+def test_from_a_pipe_to_a_pipe(folder):
     align("proteins.fa", "-o", "x.tsv", "--quiet")
     data = Path("proteins.fa").read_bytes()
     for given in (data, gzip.compress(data)):
@@ -29,7 +29,7 @@ def test_from_a_pipe_to_a_pipe(folder: Path) -> None:
         assert done.stdout == Path("x.tsv").read_bytes()
 
 
-def test_messages_are_on_stderr_only(folder: Path) -> None:
+def test_messages_are_on_stderr_only(folder):
     done = run("align", "proteins.fa", "-o", "-", "--format", "tsv", cwd=folder)
     assert len(rows_of(done.stdout)) == 6
     assert b"proteins" in done.stderr
@@ -38,7 +38,7 @@ def test_messages_are_on_stderr_only(folder: Path) -> None:
     assert done.stdout == b""
 
 
-def test_lower_case_scores_the_same_and_survives(folder: Path) -> None:
+def test_lower_case_scores_the_same_and_survives(folder):
     Path("lower.fa").write_text(fasta({name: s.lower() for name, s in PROTEINS.items()}))
     assert table("lower.fa") == table("proteins.fa")
     align("lower.fa", "-o", "x.fasta", "--quiet")
@@ -47,7 +47,7 @@ def test_lower_case_scores_the_same_and_survives(folder: Path) -> None:
     assert letters == letters.lower()
 
 
-def test_one_set_against_another(folder: Path) -> None:
+def test_one_set_against_another(folder):
     names = list(PROTEINS)
     Path("one.fa").write_text(fasta({n: PROTEINS[n] for n in names[:1]}))
     Path("two.fa").write_text(fasta({n: PROTEINS[n] for n in names[1:]}))
@@ -60,7 +60,7 @@ def test_one_set_against_another(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("piped", [0, 1])
-def test_one_of_two_inputs_from_a_pipe(folder: Path, piped: int) -> None:
+def test_one_of_two_inputs_from_a_pipe(folder, piped):
     arguments = ["proteins.fa", "proteins.fa"]
     align(*arguments, "-o", "x.tsv", "--quiet")
     arguments[piped] = "-"
@@ -75,7 +75,7 @@ def test_one_of_two_inputs_from_a_pipe(folder: Path, piped: int) -> None:
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
-def test_modes(folder: Path, few: Path, mode: str) -> None:
+def test_modes(folder, few, mode):
     """The same as from Python, and each kind of score at least that of the stricter one."""
     rows = table(few, "--mode", mode)
     found = pairalign.align(few, mode=mode)
@@ -86,7 +86,7 @@ def test_modes(folder: Path, few: Path, mode: str) -> None:
     assert all(row["query_start"] == "0" for row in strict)
 
 
-def test_matrix_by_name_and_by_file(folder: Path, few: Path) -> None:
+def test_matrix_by_name_and_by_file(folder, few):
     matrix = substitution_matrices.load("BLOSUM50")
     Path("my.mat").write_text(str(matrix))
     options = ["--gap-open", "13", "--gap-extend", "2"]
@@ -96,7 +96,7 @@ def test_matrix_by_name_and_by_file(folder: Path, few: Path) -> None:
     assert table(few, *options) != named
 
 
-def test_match_and_mismatch(folder: Path) -> None:
+def test_match_and_mismatch(folder):
     default = table("dna.fa")
     assert table("dna.fa", "--match", "2", "--mismatch", "-3") == default
     assert table("dna.fa", "--match=2", "--mismatch=-3") == default
@@ -107,7 +107,7 @@ def test_match_and_mismatch(folder: Path) -> None:
     assert (row["score"], row["cigar"]) == ("18", "12=")
 
 
-def test_decimal_costs(folder: Path, few: Path) -> None:
+def test_decimal_costs(folder, few):
     """EMBOSS's costs; ten times everything is ten times the score and the same alignment."""
     found = table(few, "--gap-open", "10", "--gap-extend", "0.5")
     assert any(row["score"].endswith(".5") for row in found)
@@ -118,7 +118,7 @@ def test_decimal_costs(folder: Path, few: Path) -> None:
     assert [10 * Decimal(row["score"]) for row in found] == [int(row["score"]) for row in tenfold]
 
 
-def test_the_alphabet_may_be_said(folder: Path) -> None:
+def test_the_alphabet_may_be_said(folder):
     Path("short.fa").write_text(fasta({"x": "ACCA", "y": "ACCA"}))
     assert table("short.fa")[0]["score"] == "8"
     assert table("short.fa", "--alphabet", "dna")[0]["score"] == "8"
@@ -128,7 +128,7 @@ def test_the_alphabet_may_be_said(folder: Path) -> None:
 # Results
 
 
-def test_scores_only(folder: Path) -> None:
+def test_scores_only(folder):
     rows = table("proteins.fa", "--score-only")
     assert [list(row) for row in rows] == [["query", "target", "score"]] * 6
     every = table("proteins.fa")
@@ -145,7 +145,7 @@ DECIMAL = ["--gap-open", "10.5", "--gap-extend", "0.25"]
         *((least, DECIMAL) for least in ("31.5", "12.250001")),
     ],
 )
-def test_minimum_score(folder: Path, least: str, costs: list[str]) -> None:
+def test_minimum_score(folder, least, costs):
     every = table("proteins.fa", *costs)
     kept = [row for row in every if Decimal(row["score"]) >= Decimal(least)]
     assert table("proteins.fa", *costs, f"--min-score={least}") == kept
@@ -166,9 +166,7 @@ def test_minimum_score(folder: Path, least: str, costs: list[str]) -> None:
     ],
     ids=str,
 )
-def test_bytes_do_not_depend_on_the_machine(
-    folder: Path, few: Path, monkeypatch: pytest.MonkeyPatch, options: list[str] | dict[str, str]
-) -> None:
+def test_bytes_do_not_depend_on_the_machine(folder, few, monkeypatch, options):
     for mode in ("global", "local"):
         arguments = [few, "--mode", mode, "--window", "5", "--quiet"]
         align(*arguments, "-o", f"{mode}.paf")
@@ -182,7 +180,7 @@ def test_bytes_do_not_depend_on_the_machine(
         assert Path(f"{mode}-again.paf").read_bytes() == expected
 
 
-def test_windows_order_the_pairs(folder: Path) -> None:
+def test_windows_order_the_pairs(folder):
     """Longest first, windows row by row, pairs row by row inside."""
     for window, expected in (
         ("1", ["ab", "ad", "ac", "bd", "bc", "cd"]),
@@ -194,7 +192,7 @@ def test_windows_order_the_pairs(folder: Path) -> None:
         assert [row["query"] + row["target"] for row in rows] == expected
 
 
-def test_a_large_set_streams(folder: Path) -> None:
+def test_a_large_set_streams(folder):
     """Pairs come in many pieces; all of them arrive, in order."""
     write_random_set(Path("many.fa"), 300, 20)
     align("many.fa", "-o", "x.tsv", "--quiet", "--memory", "8M", "--threads", "2")
@@ -206,7 +204,7 @@ def test_a_large_set_streams(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_memory_is_bounded(folder: Path) -> None:
+def test_memory_is_bounded(folder):
     """500,000 alignments, 200 MB of results, within 64 MiB beyond what the program itself takes."""
     write_random_set(Path("many.fa"), 1000, 60)
     program = (

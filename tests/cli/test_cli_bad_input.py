@@ -55,7 +55,7 @@ def refuse(*arguments: str, message: str, **options) -> None:
 # Input files
 
 
-def test_devices_may_be_named_twice(folder: Path) -> None:
+def test_devices_may_be_named_twice(folder):
     Path("good.fa").write_bytes(GOOD)
     command = ["align", "good.fa", "-o", "/dev/null", "--format", "paf", "--report", "/dev/null"]
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
@@ -64,7 +64,7 @@ def test_devices_may_be_named_twice(folder: Path) -> None:
 # Scoring
 
 
-def test_a_matrix_from_a_pipe_is_read_once(folder: Path) -> None:
+def test_a_matrix_from_a_pipe_is_read_once(folder):
     Path("good.fa").write_bytes(GOOD)
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as pipe:
@@ -88,9 +88,7 @@ def test_a_matrix_from_a_pipe_is_read_once(folder: Path) -> None:
         (("align", "good.fa", "--pairs", "bad.txt", "-o", "x.paf"), "a {0}\n"),
     ],
 )
-def test_long_names_are_cut_in_messages(
-    folder: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...], data: str
-) -> None:
+def test_long_names_are_cut_in_messages(folder, capfd, command, data):
     Path("good.fa").write_bytes(GOOD)
     name = "".join(f"n{number:05}" for number in range(500))
     Path(next(word for word in command if word.startswith("bad"))).write_text(data.format(name))
@@ -104,9 +102,7 @@ def test_long_names_are_cut_in_messages(
 
 
 @pytest.mark.parametrize("memory", ["1", "10K", "300k"])
-def test_memory_too_small_for_a_pair(
-    folder: Path, capsys: pytest.CaptureFixture[str], memory: str
-) -> None:
+def test_memory_too_small_for_a_pair(folder, capsys, memory):
     """The error names the pair and says how much it takes, and that is enough."""
     write_random_set(Path("x.fa"), 4, 2000)
     arguments = ["align", "x.fa", "-o", "out.paf", "--threads", "1", "--quiet"]
@@ -129,7 +125,7 @@ NAMES = ["out.paf", "out.parquet"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_disk_that_is_full(folder: Path, name: str) -> None:
+def test_a_disk_that_is_full(folder, name):
     """A real, small disk: what was there stays, nothing else does."""
     write_random_set(Path("x.fa"), 120, 60)
     script = (
@@ -151,7 +147,7 @@ def test_a_disk_that_is_full(folder: Path, name: str) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_device(folder: Path) -> None:
+def test_a_full_device(folder):
     Path("good.fa").write_bytes(GOOD)
     refuse(
         *("good.fa", "-o", "/dev/full", "--format", "tsv"),
@@ -176,7 +172,7 @@ def close_stream(descriptor: int) -> Callable[[], None]:
     return lambda: os.close(descriptor)
 
 
-def test_closed_standard_streams(folder: Path) -> None:
+def test_closed_standard_streams(folder):
     Path("good.fa").write_bytes(GOOD)
     arguments = ("align", "good.fa", "-o", "-", "--format", "tsv")
     expected = run(*arguments, "--quiet", cwd=folder).stdout
@@ -197,7 +193,7 @@ def test_closed_standard_streams(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_messages_that_cannot_be_written(folder: Path) -> None:
+def test_messages_that_cannot_be_written(folder):
     Path("good.fa").write_bytes(GOOD)
     with open("/dev/full", "wb") as full:
         done = run("align", "good.fa", "-o", "out.tsv", cwd=folder, stderr=full)
@@ -207,7 +203,7 @@ def test_messages_that_cannot_be_written(folder: Path) -> None:
         assert (done.returncode, done.stdout) == (1, b"")
 
 
-def test_an_unknown_instruction_set(folder: Path) -> None:
+def test_an_unknown_instruction_set(folder):
     Path("good.fa").write_text(fasta(BASES))
     environment = {"PAIRALIGN_ISA": "mmx"}
     refuse("good.fa", "-o", "out.paf", message="instruction set 'mmx' cannot run", env=environment)

@@ -13,7 +13,7 @@ from commands import PROTEINS, fasta, run
 from pairalign.base.declaration import options_of
 from pairalign.base.version import __version__
 from pairalign.cli.main import main
-from pairalign.cli.program import COMMANDS, Command
+from pairalign.cli.program import COMMANDS
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     ("command", "format"),
     [("align", "paf"), ("overlap", "paf"), ("tree", "newick"), ("distance", "phylip")],
 )
-def test_results_go_where_stdout_goes(folder: Path, command: str, format: str) -> None:
+def test_results_go_where_stdout_goes(folder, command, format):
     """`pairalign align in.fa > out.paf`, as with minimap2."""
     source = "reads.fa" if command == "overlap" else "in.fa"
     options = ("--device", "cpu", "-q", "-t", "1")
@@ -40,16 +40,14 @@ def test_results_go_where_stdout_goes(folder: Path, command: str, format: str) -
         assert done.stdout == expected.stdout != b""
 
 
-def test_a_tree_for_mafft_to_stdout(folder: Path) -> None:
+def test_a_tree_for_mafft_to_stdout(folder):
     done = run("tree", "in.fa", "--for", "mafft", "-q", cwd=folder)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"1 2 ")
 
 
 @pytest.mark.parametrize("command", ["align", "tree", "distance"])
-def test_a_terminal_is_not_flooded(
-    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_terminal_is_not_flooded(folder, command, monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     assert main([command, str(folder / "in.fa")]) == 2
     assert "nowhere to write to: give -o OUT" in capsys.readouterr().err
@@ -58,7 +56,7 @@ def test_a_terminal_is_not_flooded(
 
 
 @pytest.mark.parametrize("command", [None, *(command.name for command in COMMANDS)])
-def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help(command, capsys):
     words = [] if command is None else [command]
     more = [] if command is None else ["all"]
     said = []
@@ -85,9 +83,7 @@ def options_in_help(*words: str, capsys: pytest.CaptureFixture[str]) -> set[str]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.name)
-def test_help_has_the_options_that_are_declared_as_short_and_help_all_has_all(
-    command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_has_the_options_that_are_declared_as_short_and_help_all_has_all(command, capsys):
     declared = command.load_request()
     flags = {one.name: one.flag for one in options_of(declared) if not one.is_place}
     short = declared.SHORT.split() or flags
@@ -99,7 +95,7 @@ def test_help_has_the_options_that_are_declared_as_short_and_help_all_has_all(
     assert len(few) <= 13
 
 
-def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbose_and_log(folder, capsys):
     command = ["align", str(folder / "in.fa"), "-o", str(folder / "x.paf"), "--device", "cpu"]
     log = folder / "run.log"
     assert main([*command, "-v", "--log", str(log)]) == 0
@@ -132,7 +128,7 @@ def completions(script: Path, words: list[str], folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_bash_completes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bash_completes(folder, capsys):
     pytest.importorskip("shtab", reason="shtab is not installed")
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
@@ -149,7 +145,7 @@ def test_bash_completes(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert completions(script, ["pairalign", "tree", "--for", "cl"], folder) == ["clustalo"]
 
 
-def test_zsh_completes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_zsh_completes(capsys):
     """Every command and a way to complete files; the shell itself is seldom there."""
     pytest.importorskip("shtab", reason="shtab is not installed")
     assert main(["completion", "zsh"]) == 0
@@ -162,7 +158,7 @@ def test_zsh_completes(capsys: pytest.CaptureFixture[str]) -> None:
         subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
 
 
-def test_without_shtab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_shtab(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 1
     assert "pip install 'pairalign[completion]'" in capsys.readouterr().err
@@ -172,7 +168,7 @@ def test_without_shtab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 # The manual
 
 
-def test_manual_page(tmp_path: Path) -> None:
+def test_manual_page(tmp_path):
     """What `make man` makes has every command and option, and nothing that groff stumbles over."""
     pytest.importorskip("argparse_manpage", reason="argparse-manpage is not installed")
     recipe = (Path(__file__).parents[2] / "Makefile").read_text()

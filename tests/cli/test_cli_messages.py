@@ -22,7 +22,7 @@ from pairalign.cli.program import build_parser
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 
 
-def test_summary_of_dna_and_two_sets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_of_dna_and_two_sets(folder, capsys):
     Path("one.fa").write_text(fasta({"x": "ACGTACGTTGCA"}))
     options = ["--mode", "semiglobal", "--gap-open", "4.5", "--min-score", "11", "--score-only"]
     align("one.fa", "dna.fa", "-o", "x.tsv", *options)
@@ -33,9 +33,7 @@ def test_summary_of_dna_and_two_sets(folder: Path, capsys: pytest.CaptureFixture
     assert "closest" not in said
 
 
-def test_large_and_decimal_scores_are_shown_in_full(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_large_and_decimal_scores_are_shown_in_full(folder, capsys):
     Path("long.fa").write_text(fasta({"x": "A" * 9000, "y": "A" * 9000}))
     align("long.fa", "-o", "x.paf", "--match", "1100.25", "--mismatch", "-1", "--alphabet", "dna")
     assert "9,000 of 9,000 columns identical (100.0%), score 9902250\n" in capsys.readouterr().err
@@ -43,9 +41,7 @@ def test_large_and_decimal_scores_are_shown_in_full(
     assert found[0]["score"] == "1111.5"
 
 
-def test_letters_without_scores_are_counted(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_letters_without_scores_are_counted(folder, capsys):
     Path("rare.fa").write_text(fasta({"x": "MKVUUO", "y": "MKVLJL"}))
     align("rare.fa", "-o", "x.paf")
     expected = (
@@ -57,7 +53,7 @@ def test_letters_without_scores_are_counted(
     assert capsys.readouterr().err == ""
 
 
-def test_quiet_says_errors_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_says_errors_only(folder, capsys):
     align("proteins.fa", "-o", "x.paf", "--quiet")
     assert capsys.readouterr() == ("", "")
     align("nothing.fa", "-o", "x.paf", "--quiet", code=1)
@@ -66,14 +62,14 @@ def test_quiet_says_errors_only(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "proteins" in capsys.readouterr().err  # being quiet does not last
 
 
-def test_no_progress_bar_unless_on_a_terminal(folder: Path, few: Path) -> None:
+def test_no_progress_bar_unless_on_a_terminal(folder, few):
     done = run("align", few, "-o", "x.paf", cwd=folder)
     assert b"aligning" not in done.stderr
     assert b"\r" not in done.stderr
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_progress_bar_on_a_terminal(folder: Path, few: Path, quiet: bool) -> None:
+def test_progress_bar_on_a_terminal(folder, few, quiet):
     terminal, end = open_terminal()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     arguments = [*PROGRAM, "align", few, "-o", "x.paf", *(["--quiet"] if quiet else [])]
@@ -96,7 +92,7 @@ def test_progress_bar_on_a_terminal(folder: Path, few: Path, quiet: bool) -> Non
         assert shown == b""
 
 
-def test_devices(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_devices(folder, capfd):
     assert main(["devices"]) == 0
     said = capfd.readouterr()
     assert re.search(r"^cpu +yes +\d+ cores?, ", said.out, re.MULTILINE)
@@ -106,13 +102,10 @@ def test_devices(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        [*PROGRAM, "-V"],
-        [os.path.join(sysconfig.get_path("scripts"), "pairalign"), "--version"],
-    ],
+    [[*PROGRAM, "-V"], [os.path.join(sysconfig.get_path("scripts"), "pairalign"), "--version"]],
     ids=["python -m pairalign", "pairalign"],
 )
-def test_version(folder: Path, command: list[str]) -> None:
+def test_version(folder, command):
     if not shutil.which(command[0]):
         pytest.skip("not installed as a script")
     done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECONDS)
@@ -120,7 +113,7 @@ def test_version(folder: Path, command: list[str]) -> None:
     assert done.stdout.decode() == f"pairalign {pairalign.__version__}\n"
 
 
-def test_options_of_other_programs_are_options_here() -> None:
+def test_options_of_other_programs_are_options_here():
     """Each text names options that some command has, and no option of ours is another's."""
     (commands,) = (one for one in build_parser()._actions if isinstance(one, _SubParsersAction))
     known = [parser._option_string_actions for parser in commands.choices.values()]
@@ -135,6 +128,6 @@ def test_options_of_other_programs_are_options_here() -> None:
 
 
 @pytest.mark.parametrize("words", [["-oquery.paf", "-t2"], ["-qv"], ["-k5"], ["-o", "x", "-vq"]])
-def test_short_options_and_their_values_may_be_one_word(words: list[str]) -> None:
+def test_short_options_and_their_values_may_be_one_word(words):
     options = build_parser().parse_args(["align", "in.fa", *words])
     assert options.input == "in.fa"

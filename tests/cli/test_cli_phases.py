@@ -140,9 +140,7 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.parametrize(
     ("command", "phase"), [(command, one) for command, all in PHASES.items() for one in all]
 )
-def test_a_first_signal_ends_a_phase(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, phase: str
-) -> None:
+def test_a_first_signal_ends_a_phase(tmp_path, monkeypatch, command, phase):
     assert PATIENCE_SECONDS < 2
     monkeypatch.chdir(tmp_path)
     write_inputs(command)
@@ -164,7 +162,7 @@ def test_a_first_signal_ends_a_phase(
     assert Path("out").read_text() == "before"
 
 
-def test_a_signal_ends_mappy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_ends_mappy(tmp_path, monkeypatch):
     """mappy takes minutes for reads that share everything, and Python waits for it."""
     pytest.importorskip("mappy")
     monkeypatch.chdir(tmp_path)

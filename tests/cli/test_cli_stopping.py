@@ -8,7 +8,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -77,9 +77,7 @@ def parts() -> list[str]:
         (signal.SIGTERM, "out.parquet"),
     ],
 )
-def test_signals(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path, number: signal.Signals, name: str
-) -> None:
+def test_signals(tmp_path, monkeypatch, long, number, name):
     monkeypatch.chdir(tmp_path)
     Path(name).write_text("before")
     with running("align", long, "-o", name, "--threads", "2", "--quiet") as process:
@@ -94,9 +92,7 @@ def test_signals(
     assert Path(name).read_text() == "before"
 
 
-def test_ctrl_c_again_and_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path
-) -> None:
+def test_ctrl_c_again_and_again(tmp_path, monkeypatch, long):
     """Impatience does not keep the command from cleaning up."""
     monkeypatch.chdir(tmp_path)
     with running("align", long, "-o", "out.paf", "--threads", "2", "--quiet") as process:
@@ -127,15 +123,9 @@ sys.exit(program())
 
 
 @pytest.mark.parametrize(
-    ("number", "options"),
-    [*((number, ()) for number in SAID), (signal.SIGTERM, ("--resume",))],
+    ("number", "options"), [*((number, ()) for number in SAID), (signal.SIGTERM, ("--resume",))]
 )
-def test_a_second_signal_ends_at_once(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    number: signal.Signals,
-    options: tuple[str, ...],
-) -> None:
+def test_a_second_signal_ends_at_once(tmp_path, monkeypatch, number, options):
     """Whatever the first one waits for: one line, and nothing is half-written."""
     monkeypatch.chdir(tmp_path)
     Path("out.paf").write_text("before")
@@ -157,9 +147,7 @@ def test_a_second_signal_ends_at_once(
     assert Path("out.paf").read_text() == "before"
 
 
-def test_a_signal_that_became_another_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_signal_that_became_another_error(tmp_path, monkeypatch, capfd):
     """A lock that it leaves open is a RuntimeError; an import that it ends an ImportError."""
 
     def work(options: object) -> None:
@@ -175,7 +163,7 @@ def test_a_signal_that_became_another_error(
     assert capfd.readouterr().err == said
 
 
-def test_ctrl_c_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path) -> None:
+def test_ctrl_c_at_a_terminal(tmp_path, monkeypatch, long):
     """The key itself, with the progress bar on the screen."""
     monkeypatch.chdir(tmp_path)
     terminal, end = open_terminal()
@@ -207,9 +195,7 @@ def read(terminal: int) -> bytes:
         return b""
 
 
-def test_signals_that_were_ignored_stay_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: Path
-) -> None:
+def test_signals_that_were_ignored_stay_so(tmp_path, monkeypatch, long):
     """Under nohup a closed terminal ends nothing."""
     monkeypatch.chdir(tmp_path)
 
@@ -231,9 +217,7 @@ def test_signals_that_were_ignored_stay_so(
 @pytest.mark.parametrize(
     ("number", "format"), [(signal.SIGINT, "parquet"), (signal.SIGTERM, "tsv")]
 )
-def test_signals_while_a_pipe_is_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, number: signal.Signals, format: str
-) -> None:
+def test_signals_while_a_pipe_is_full(tmp_path, monkeypatch, wide, number, format):
     """The command waits for a reader that does not read."""
     monkeypatch.chdir(tmp_path)
     arguments = ("align", wide, "-o", "-", "--format", format, "--quiet", "--memory", "64M")
@@ -249,7 +233,7 @@ def test_signals_while_a_pipe_is_full(
     assert err == b"pairalign: error: " + SAID[number] + b"\n"
 
 
-def test_signal_while_waiting_for_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_while_waiting_for_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with running("align", "-", "-o", "out.paf", stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -278,9 +262,7 @@ def waiting_in(pipe: int) -> int:
         *((number, PROGRAM, SAID) for number in SAID),
     ],
 )
-def test_signals_while_the_program_starts(
-    tmp_path: Path, number: signal.Signals, program: list[str], blocked: Collection[int]
-) -> None:
+def test_signals_while_the_program_starts(tmp_path, number, program, blocked):
     """A stop in the first second, amid imports, is no traceback.
 
     Nor is it silent where the main thread does not hear of it, as if it came as a sleep begins.
@@ -330,7 +312,7 @@ sys.exit(program())
 """
 
 
-def test_a_signal_is_not_lost_where_python_drops_exceptions(tmp_path: Path) -> None:
+def test_a_signal_is_not_lost_where_python_drops_exceptions(tmp_path):
     """As objects are deleted, which imports do, too: each deletes its lock."""
     done = subprocess.run(
         [sys.executable, "-c", DROPPED, "align", "in.fa", "-o", "x.paf"],
@@ -342,7 +324,7 @@ def test_a_signal_is_not_lost_where_python_drops_exceptions(tmp_path: Path) -> N
     assert done.stderr == b"pairalign: error: terminated; 'x.paf' was not written\n"
 
 
-def test_a_signal_after_the_work_is_for_what_follows() -> None:
+def test_a_signal_after_the_work_is_for_what_follows():
     """It raises nothing in here, and is not lost either."""
     taken: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: taken.append(number))
@@ -379,9 +361,7 @@ sys.exit(program())
     ("moment", "code", "said"), [("end", 0, b""), ("summary", 143, b"'x.paf' is complete\n")]
 )
 @pytest.mark.parametrize("options", [(), ("--resume",)])
-def test_a_signal_after_the_output_is_complete(
-    tmp_path: Path, moment: str, code: int, said: bytes, options: tuple[str, ...]
-) -> None:
+def test_a_signal_after_the_output_is_complete(tmp_path, moment, code, said, options):
     (tmp_path / "in.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLAGG\n")
     done = subprocess.run(
         [sys.executable, "-c", LATE, moment, "align", "in.fa", "-o", "x.paf", *options],
@@ -395,9 +375,7 @@ def test_a_signal_after_the_output_is_complete(
 
 
 @pytest.mark.parametrize("format", ["paf", "parquet"])
-def test_a_reader_that_goes_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wide: Path, format: str
-) -> None:
+def test_a_reader_that_goes_away(tmp_path, monkeypatch, wide, format):
     """As with ``| head``: the command ends soon, and says nothing about it."""
     monkeypatch.chdir(tmp_path)
     with running("align", wide, "-o", "-", "--format", format, "--memory", "64M") as process:

@@ -58,15 +58,13 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("posterior huge.fa -o x.npz --device cuda", "cuda*!"),
     ],
 )
-def test_a_run_on_a_gpu_starts_its_driver(started: list[str], command: str, expected: str) -> None:
+def test_a_run_on_a_gpu_starts_its_driver(started, command, expected):
     thread = early_start.start_early(request_of(command))
     if thread is not None:
         thread.join()
     assert started == expected.split()
 
 
-def test_no_driver_is_started_where_there_is_no_gpu(
-    started: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_driver_is_started_where_there_is_no_gpu(started, monkeypatch):
     monkeypatch.setattr(early_start, "_DEVICE_FILE", Path("no such file"))
     assert early_start.start_early(request_of("align x.fa --device cuda")) is None

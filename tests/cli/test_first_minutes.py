@@ -2,7 +2,6 @@
 
 import io
 import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
     return request.param
 
 
-def test_pycuda_is_named_where_a_gpu_is(gpu: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_pycuda_is_named_where_a_gpu_is(gpu, caplog):
     with caplog.at_level(logging.INFO):
         pairalign.align(SEQUENCES)
     assert ("PyCUDA" in caplog.text) == gpu
@@ -42,13 +41,13 @@ def test_pycuda_is_named_where_a_gpu_is(gpu: bool, caplog: pytest.LogCaptureFixt
     assert description == ("PyCUDA is not installed" if gpu else "no NVIDIA GPU is there")
 
 
-def test_pycuda_is_named_to_those_who_ask(gpu: bool) -> None:
+def test_pycuda_is_named_to_those_who_ask(gpu):
     with pytest.raises(DeviceError, match="PyCUDA is not installed"):
         pairalign.align(SEQUENCES, device="cuda")
 
 
 @pytest.mark.parametrize("sign", ["proc/driver/nvidia", "dev/nvidia0", "dev/dxg"])
-def test_signs_of_a_gpu(tmp_path: Path, sign: str) -> None:
+def test_signs_of_a_gpu(tmp_path, sign):
     assert not cuda_devices.has_nvidia_gpu(tmp_path)
     (tmp_path / sign).mkdir(parents=True)
     assert cuda_devices.has_nvidia_gpu(tmp_path)
@@ -58,7 +57,7 @@ def test_signs_of_a_gpu(tmp_path: Path, sign: str) -> None:
 # The summary
 
 
-def test_overlaps_are_ranked_by_score(tmp_path: Path) -> None:
+def test_overlaps_are_ranked_by_score(tmp_path):
     """Five residues at the ends of two sequences are all equal; the two others are 90% the same."""
     rng = np.random.default_rng(5)
     letters = list("ARNDCQEGHILKMFPSTWYV")
@@ -84,7 +83,7 @@ def test_overlaps_are_ranked_by_score(tmp_path: Path) -> None:
 # Tables of distances
 
 
-def test_a_table_opens_in_scikit_bio_and_pandas(tmp_path: Path) -> None:
+def test_a_table_opens_in_scikit_bio_and_pandas(tmp_path):
     skbio = pytest.importorskip("skbio", reason="scikit-bio is not installed")
     pandas = pytest.importorskip("pandas")
     matrix = pairalign.distance(SEQUENCES)
@@ -103,7 +102,7 @@ def test_a_table_opens_in_scikit_bio_and_pandas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("corner", ["", "name"])
-def test_any_first_cell_is_read(tmp_path: Path, corner: str) -> None:
+def test_any_first_cell_is_read(tmp_path, corner):
     path = tmp_path / "in.tsv"
     path.write_text(f"{corner}\ta\tb\na\t0\t1.5\nb\t1.5\t0\n")
     assert read_distances(path).condensed.tolist() == [1.5]

@@ -35,26 +35,26 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", NAMES)
-def test_no_option_is_ignored(sweep: Sweep, command: str) -> None:
+def test_no_option_is_ignored(sweep, command):
     found = [sweep.ignored(command, (), one) for one in _options(command)]
     assert [one for one in found if one is not None] == []
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_some_options_are_not_ignored(sweep: Sweep, command: str) -> None:
+def test_some_options_are_not_ignored(sweep, command):
     some = random.Random(f"{command} 1").sample(_options(command), min(5, len(_options(command))))
     found = [sweep.ignored(command, (), one) for one in some]
     assert [one for one in found if one is not None] == []
 
 
 @pytest.mark.parametrize("command", OTHERS)
-def test_no_option_is_ignored_with_another_input(sweep: Sweep, command: str) -> None:
+def test_no_option_is_ignored_with_another_input(sweep, command):
     found = [sweep.ignored(command, (), one, OTHERS[command]) for one in _options(command)]
     assert [one for one in found if one is not None] == []
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_no_option_is_ignored_beside_another(sweep: Sweep, command: str) -> None:
+def test_no_option_is_ignored_beside_another(sweep, command):
     """Some pairs of options, always the same ones."""
     draw, options = random.Random(command), _options(command)
     found = []
@@ -93,7 +93,7 @@ def _options(command: str) -> list[Option]:
         ("merge", "parts", "-o", "x.paf", "--format", "tsv"),
     ],
 )
-def test_refused(sweep: Sweep, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+def test_refused(sweep, capfd, words):
     assert main(list(words)) == 2
     assert "error: " in capfd.readouterr().err
 
@@ -107,6 +107,6 @@ def test_refused(sweep: Sweep, capfd: pytest.CaptureFixture[str], words: tuple[s
         ("--min-coverage", "0.5", "--coverage-of", "query"),
     ],
 )
-def test_taken(sweep: Sweep, words: tuple[str, ...]) -> None:
+def test_taken(sweep, words):
     """Where they have an effect."""
     assert sweep.run("align", "p.fa", *words, "-o", "-", "--format", "tsv").code == 0

@@ -81,9 +81,7 @@ def lines(path: str) -> list[str]:
 
 @pytest.mark.parametrize("format", [name for name in FORMAT_NAMES if name not in BINARY])
 @pytest.mark.parametrize("hits", [1, 2])
-def test_hits_in_every_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, hits: int
-) -> None:
+def test_hits_in_every_format(tmp_path, monkeypatch, format, hits):
     """Ties among the hits of a query are decided by residues, then by names."""
     monkeypatch.chdir(tmp_path)
     queries = {"q": "ARNDCQEGARNDCQEGARNDCQEG"}
@@ -102,7 +100,7 @@ def test_hits_in_every_format(
 
 
 @pytest.mark.parametrize("rank", ["score", "identity"])
-def test_hits_of_a_set_with_itself(rank: str) -> None:
+def test_hits_of_a_set_with_itself(rank):
     given = {**sequences(3), "x": "ARNDCQEG" * 3, "y": "ARNDCQEG" * 3, "z": "ARNDCQEG" * 3}
     found, best = set(), set()
     for one in orders(given):
@@ -114,7 +112,7 @@ def test_hits_of_a_set_with_itself(rank: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ["identity", "identity-aligned", "score"])
-def test_distances_of_proteomes(measure: str) -> None:
+def test_distances_of_proteomes(measure):
     given = {
         f"{number % 3}|{name}": text for number, (name, text) in enumerate(sequences(4).items())
     }
@@ -129,7 +127,7 @@ def test_distances_of_proteomes(measure: str) -> None:
     assert len(found) == 3
 
 
-def test_copies_count_in_the_shares_of_proteomes() -> None:
+def test_copies_count_in_the_shares_of_proteomes():
     """A proteome with itself is matched as a whole, whatever copies it has."""
     proteins = {"a": "ARNDCQEG" * 3, "b": "ARNDCQEG" * 3, "c": "GGEEQQCCDD" * 2, "d": "WYWYARNDHH"}
     both = {f"{group}|{name}": text for group in "XY" for name, text in proteins.items()}
@@ -143,7 +141,7 @@ def test_copies_count_in_the_shares_of_proteomes() -> None:
 
 
 @pytest.mark.parametrize("measure", ["ani", "tani"])
-def test_distances_of_genomes(measure: str) -> None:
+def test_distances_of_genomes(measure):
     draw = random.Random(5)
     parts = ["".join(draw.choice("ACGT") for _ in range(60)) for _ in range(4)]
     given = {}
@@ -162,7 +160,7 @@ def test_distances_of_genomes(measure: str) -> None:
 
 @pytest.mark.parametrize("labels", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_folds(seed: int, labels: bool) -> None:
+def test_folds(seed, labels):
     """Clusters of equal sizes, and one that is cut."""
     given = {**sequences(seed), **{f"a{k}": "ARNDCQEGARND"[k % 3 :] for k in range(12)}}
     found = set()
@@ -180,7 +178,7 @@ def test_folds(seed: int, labels: bool) -> None:
     assert len(found) == 1
 
 
-def test_folds_of_interactions() -> None:
+def test_folds_of_interactions():
     draw = random.Random(7)
     given = sequences(8)
     pairs = [tuple(draw.sample(list(given), 2)) for _ in range(40)]
@@ -195,7 +193,7 @@ def test_folds_of_interactions() -> None:
 
 @pytest.mark.parametrize("method", ["upgma", "mixed", "nj"])
 @pytest.mark.parametrize("measure", ["identity", "score"])
-def test_trees(method: str, measure: str) -> None:
+def test_trees(method, measure):
     """The same groups of names at the same heights."""
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
@@ -215,7 +213,7 @@ def test_trees(method: str, measure: str) -> None:
     assert len(found) == len(of_matrices) == 1
 
 
-def test_every_command_is_looked_at() -> None:
+def test_every_command_is_looked_at():
     assert SET.keys() | ELSEWHERE.keys() == {one.name for one in COMMANDS}
 
 
@@ -227,9 +225,7 @@ def test_every_command_is_looked_at() -> None:
         for options in several
     ],
 )
-def test_every_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: list[str]
-) -> None:
+def test_every_command(tmp_path, monkeypatch, command, options):
     """Of a line the words in any order: the query of a pair is the earlier sequence."""
     monkeypatch.chdir(tmp_path)
     letters = "ACGT" if "dna" in options else "ARNDCQEG"

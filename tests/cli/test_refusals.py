@@ -122,21 +122,14 @@ def rows() -> list[tuple[str, str, int]]:
     return found
 
 
-def test_the_matrices_are_not_blosum62_and_the_table_names_each_refusal_once() -> None:
+def test_the_matrices_are_not_blosum62_and_the_table_names_each_refusal_once():
     assert BLOSUM not in MATRICES.values()
     arguments = [row[0] for row in rows()]
     assert len(set(arguments)) == len(arguments)
 
 
 @pytest.mark.parametrize(("arguments", "message", "code"), rows())
-def test_refused(
-    all_files: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    arguments: str,
-    message: str,
-    code: int,
-) -> None:
+def test_refused(all_files, monkeypatch, capfd, arguments, message, code):
     monkeypatch.chdir(all_files)
     before = seen()
     try:
@@ -154,7 +147,7 @@ def test_refused(
 
 
 @pytest.mark.parametrize("name", ["gap.fa", "bare.fa", "cut.gz", "empty.fa", "good.fa"])
-def test_standard_input_is_named_where_it_is_bad(all_files: Path, name: str) -> None:
+def test_standard_input_is_named_where_it_is_bad(all_files, name):
     before = os.listdir(all_files)
     expected = {row[1]: row[2].replace(name, "<stdin>") for row in TABLE}
     twice = (["-", "-"], "<stdin>: cannot be read twice")

@@ -29,7 +29,7 @@ GPU_CODE = ("pycuda", "pyopencl", "pairalign.engines.cuda", "pairalign.engines.o
     ],
     ids=["import", "help", "version"],
 )
-def test_what_takes_time_is_loaded_when_it_is_used(program: str) -> None:
+def test_what_takes_time_is_loaded_when_it_is_used(program):
     assert loaded_by(program, HEAVY) == []
 
 
@@ -41,7 +41,7 @@ A few more than there are now; what they take is little more than what Python ta
 
 
 @pytest.mark.parametrize("command", [command.name for command in COMMANDS])
-def test_help_on_a_command_loads_what_its_options_need(command: str) -> None:
+def test_help_on_a_command_loads_what_its_options_need(command):
     program = (
         "from pairalign.cli.main import main\n"
         f"try: main(['{command}', '--help'])\nexcept SystemExit: pass"
@@ -52,7 +52,7 @@ def test_help_on_a_command_loads_what_its_options_need(command: str) -> None:
     assert len(loaded - all_loaded_by("")) <= MOST_OF_ALL
 
 
-def test_options_know_the_names_that_the_registries_have() -> None:
+def test_options_know_the_names_that_the_registries_have():
     assert all(writer.name == name for name, writer in WRITERS.items())
     assert all(reader.name == name for name, reader in readers().items())
     assert tuple(MEASURES) == tuple(choices.MEASURE_SUMMARIES)
@@ -60,25 +60,23 @@ def test_options_know_the_names_that_the_registries_have() -> None:
     assert tuple(PROGRAMS) == choices.TREE_PROGRAMS
 
 
-def test_the_cpu_needs_no_code_for_gpus() -> None:
+def test_the_cpu_needs_no_code_for_gpus():
     program = "import pairalign; pairalign.align(['ACGT', 'ACG'], device='cpu')"
     assert loaded_by(program, GPU_CODE) == []
 
 
-def test_a_small_set_needs_no_kernels_for_gpus_wherever_it_runs() -> None:
+def test_a_small_set_needs_no_kernels_for_gpus_wherever_it_runs():
     program = "import pairalign; pairalign.align(['ACGT', 'ACG'])"
     assert loaded_by(program, ("pairalign.engines.cuda.cuda_engine",)) == []
 
 
-def test_a_matrix_of_biopython_is_read_without_its_code() -> None:
+def test_a_matrix_of_biopython_is_read_without_its_code():
     program = "import pairalign; pairalign.align(['HEAGAWGHEE', 'PAWHEAE'], device='cpu')"
     assert loaded_by(program, ("Bio",)) == []
 
 
 @pytest.mark.parametrize("command", [["align", "--mode", "local"], ["cluster", "--min-identity=0"]])
-def test_what_estimates_statistics_is_loaded_where_they_are_not_published(
-    command: list[str], tmp_path: Path
-) -> None:
+def test_what_estimates_statistics_is_loaded_where_they_are_not_published(command, tmp_path):
     (tmp_path / "in.fa").write_text(">a\nHEAGAWGHEE\n>b\nPAWHEAE\n")
     name, *options = command
     given = [name, str(tmp_path / "in.fa"), "-o", str(tmp_path / "out.tsv"), *options, "-q"]
@@ -87,7 +85,7 @@ def test_what_estimates_statistics_is_loaded_where_they_are_not_published(
     assert (tmp_path / "out.tsv").exists()
 
 
-def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path: Path) -> None:
+def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path):
     program = "import sys; sys.modules['pycuda'] = None\n" + plain_run("main", tmp_path)
     others = {
         *("subprocess", "hashlib", "html", "tempfile"),
@@ -101,9 +99,7 @@ def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("call", "frozen"), [("main", "== 0"), ("program", "> 20_000")])
-def test_what_stays_is_not_looked_through_for_garbage(
-    call: str, frozen: str, tmp_path: Path
-) -> None:
+def test_what_stays_is_not_looked_through_for_garbage(call, frozen, tmp_path):
     """``main`` runs in processes that do other things, too."""
     loaded_by(f"{plain_run(call, tmp_path)}\nimport gc; assert gc.get_freeze_count() {frozen}", ())
 
@@ -135,7 +131,7 @@ def all_loaded_by(program: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())  # before it there may be warnings
 
 
-def test_metadata_that_a_build_is_just_writing(tmp_path: Path) -> None:
+def test_metadata_that_a_build_is_just_writing(tmp_path):
     (tmp_path / "pairalign.egg-info").mkdir()
     (tmp_path / "pairalign.egg-info/PKG-INFO").write_text("")
     program = f"import sys; sys.path[:0] = ['.', {str(Path(__file__).parents[2])!r}]\n"
@@ -145,7 +141,7 @@ def test_metadata_that_a_build_is_just_writing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "0+unknown\n", "")
 
 
-def test_public_names() -> None:
+def test_public_names():
     for name in pairalign.__all__:
         assert getattr(pairalign, name) is not None
     assert set(pairalign.__all__) <= set(dir(pairalign))
@@ -155,18 +151,18 @@ def test_public_names() -> None:
     assert set(pairalign.__all__) <= set(everything)
 
 
-def test_modules_are_attributes_once_they_are_asked_for() -> None:
+def test_modules_are_attributes_once_they_are_asked_for():
     program = "import pairalign; print(pairalign.errors.FormatError.__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"FormatError"]
 
 
-def test_a_name_that_is_not_there() -> None:
+def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match="module 'pairalign' has no attribute 'aling'"):
         _ = pairalign.aling  # type: ignore[attr-defined]
 
 
-def test_the_parser_has_all_commands_with_their_options() -> None:
+def test_the_parser_has_all_commands_with_their_options():
     from pairalign.cli.program import COMMANDS, build_parser
 
     others = {

@@ -44,7 +44,7 @@ def done(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_json_has_the_numbers(command: str, inputs: Path) -> None:
+def test_json_has_the_numbers(command, inputs):
     arguments, expected = COMMANDS[command]
     if command == "verify":
         done(inputs, "align", "in.fa", "-o", "given.paf")
@@ -65,7 +65,7 @@ def test_json_has_the_numbers(command: str, inputs: Path) -> None:
         assert facts["sets"][0]["sequences"] == (2 if command == "overlap" else 3)
 
 
-def test_both_are_said_of_pairs(inputs: Path) -> None:
+def test_both_are_said_of_pairs(inputs):
     options = ["align", "in.fa", "-o", "out.tsv"]
     facts = json.loads(done(inputs, *options, "--summary", "json"))
     assert facts["closest"]["query"] == "a"
@@ -75,7 +75,7 @@ def test_both_are_said_of_pairs(inputs: Path) -> None:
     assert done(inputs, *options, "--summary", "json", "--quiet") == ""
 
 
-def test_pairs_that_pass_are_counted(inputs: Path) -> None:
+def test_pairs_that_pass_are_counted(inputs):
     local = ["align", "in.fa", "-o", "out.tsv", "--mode", "local"]
     assert "3, of which 3 have an E-value of at most 0.001\n" in done(
         inputs, *local, "--max-evalue", "1e-3"
@@ -88,13 +88,13 @@ def test_pairs_that_pass_are_counted(inputs: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["align", "distance", "tree", "overlap"])
-def test_no_rate_of_zero(command: str, inputs: Path) -> None:
+def test_no_rate_of_zero(command, inputs):
     arguments, _ = COMMANDS[command]
     assert "GCUPS" not in done(inputs, command, *arguments)
 
 
 @pytest.mark.parametrize("mode", ["global", "local"])
-def test_a_pair_that_is_alone_is_said_once(inputs: Path, mode: str) -> None:
+def test_a_pair_that_is_alone_is_said_once(inputs, mode):
     (inputs / "two.fa").write_text(fasta(dict(list(PROTEINS.items())[:2])))
     command = ("align", "two.fa", "-o", "out.tsv", "--mode", mode)
     said = done(inputs, *command)
@@ -105,13 +105,13 @@ def test_a_pair_that_is_alone_is_said_once(inputs: Path, mode: str) -> None:
     assert facts[names[0]] == facts[names[1]]
 
 
-def test_reads_have_bases(inputs: Path) -> None:
+def test_reads_have_bases(inputs):
     said = done(inputs, "overlap", "reads.fa", "-o", "out.paf", "--min-overlap", "20", "-v")
     assert "2 DNA sequences of 47 bases" in said
     assert "residues" not in said
 
 
-def test_numbers_for_multiqc(inputs: Path) -> None:
+def test_numbers_for_multiqc(inputs):
     """A row of the command's table, named for the input, even where nothing is said."""
     command = ("align", "in.fa", "-o", "out.tsv", "--quiet", "--multiqc")
     assert done(inputs, *command, "one_mqc.json") == ""

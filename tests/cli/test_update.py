@@ -67,7 +67,7 @@ def fresh(*options: str) -> bytes:
     ],
     ids=["all", "identity", "hits"],
 )
-def test_an_update_is_a_run_of_all(format: str, options: tuple[str, ...]) -> None:
+def test_an_update_is_a_run_of_all(format, options):
     if "--max-hits" in options and format in ONE_WAY:
         pytest.skip("these formats have no parts of hits")
     if "--mode" in options:
@@ -89,7 +89,7 @@ def test_an_update_is_a_run_of_all(format: str, options: tuple[str, ...]) -> Non
     ],
     ids=lambda options: options[0],
 )
-def test_lines_of_tables(options: tuple[str, ...]) -> None:
+def test_lines_of_tables(options):
     options = ("--format", "tsv", *options)
     make_parts(*options, shards=3)
     update("parts", "new.fa", "-o", "updated")
@@ -98,7 +98,7 @@ def test_lines_of_tables(options: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("more", "shards"), [(False, 3), (True, 1)], ids=["none", "new ones"])
 @pytest.mark.parametrize("format", ADDED)
-def test_a_run_of_which_no_pair_passed(format: str, more: bool, shards: int) -> None:
+def test_a_run_of_which_no_pair_passed(format, more, shards):
     """What an update adds to such a run, whether new pairs pass or not."""
     letters = "".join(np.random.default_rng(7).choice(list("ARNDCQEGHILKMFPSTWYV"), 90))
     alike = "".join(f">q{number}\n{letters[number:]}\n" for number in range(3))
@@ -116,7 +116,7 @@ def test_a_run_of_which_no_pair_passed(format: str, more: bool, shards: int) -> 
 
 @pytest.mark.parametrize("options", [(), ("--max-hits", "3", "--min-identity", "0.5")])
 @pytest.mark.parametrize("mode", ["global", "local"])
-def test_both_strands(mode: str, options: tuple[str, ...]) -> None:
+def test_both_strands(mode, options):
     rng = np.random.default_rng(4)
     for path, count, prefix in (("old.fa", 20, "p"), ("new.fa", 5, "q")):
         sequences = ("".join(rng.choice(list("ACGT"), rng.integers(40, 90))) for _ in range(count))
@@ -128,7 +128,7 @@ def test_both_strands(mode: str, options: tuple[str, ...]) -> None:
     assert Path("updated").read_bytes() == fresh(*options)
 
 
-def test_a_folder_can_be_added_to() -> None:
+def test_a_folder_can_be_added_to():
     make_parts("--format", "paf", shards=1)
     update("parts", "new.fa", "-o", "parts2/")
     update("parts2", "newer.fa", "-o", "updated.paf.gz")
@@ -151,7 +151,7 @@ def test_a_folder_can_be_added_to() -> None:
     ids=["score", "evalue", "nothing"],
 )
 @pytest.mark.parametrize("shards", [1, 3])
-def test_entries_of_matrices(options: tuple[str, ...], shards: int) -> None:
+def test_entries_of_matrices(options, shards):
     """Those of the earlier run are kept; a part has what one of a run of all has."""
     options = ("--format", "npz", *options)
     make_parts(*options, shards=shards)
@@ -171,9 +171,7 @@ def test_entries_of_matrices(options: tuple[str, ...], shards: int) -> None:
 
 
 @pytest.mark.parametrize("options", [("--min-identity", "0.5"), ("--min-score", "100")])
-def test_pairs_that_pass_are_aligned_again(
-    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_that_pass_are_aligned_again(options, monkeypatch):
     """New pairs come in full rows; the list has those alone that are written."""
     jobs = []
     whole = AlignmentJob.open
@@ -194,7 +192,7 @@ def test_pairs_that_pass_are_aligned_again(
 
 
 @pytest.mark.parametrize("format", ["paf", "npz"])
-def test_only_new_pairs_are_aligned(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_new_pairs_are_aligned(format, monkeypatch):
     cells = []
     whole = AlignmentJob.open
 
@@ -234,7 +232,7 @@ OF_TABLES += ["--columns sseqid,qseqid,pident"]
         *((format, "2", options) for format in ("paf", "sam") for options in OF_HITS[::2]),
     ],
 )
-def test_lines_of_hits(format: str, hits: str, options: str) -> None:
+def test_lines_of_hits(format, hits, options):
     words = ("--format", format, "--max-hits", hits, *options.split())
     make_parts(*words, shards=3)
     update("parts", "new.fa", "-o", "updated")
@@ -242,7 +240,7 @@ def test_lines_of_hits(format: str, hits: str, options: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["tsv", "paf", "sam"])
-def test_hits_are_ranked_among_new_pairs(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hits_are_ranked_among_new_pairs(format, monkeypatch):
     pairs = []
     whole = AlignmentJob.open
 
@@ -267,7 +265,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 1) -> 
     return capsys.readouterr().err
 
 
-def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
+def test_refusals(capsys):
     local = ("--mode", "local", "--format", "tsv", "--columns", "query,target,evalue")
     make_parts(*local, folder="local")
     assert "--search-space" in said(capsys, "local", "new.fa", "-o", "updated", code=2)
@@ -290,7 +288,7 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_what_is_read_is_not_replaced(shards: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_read_is_not_replaced(shards, capsys):
     make_parts("--format", "paf", shards=shards)
     for path, link in (("parts", "same"), ("old.fa", "old.paf"), ("new.fa", "new.paf")):
         os.symlink(path, link)
@@ -313,9 +311,7 @@ def test_what_is_read_is_not_replaced(shards: int, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("format", ["paf", "srspair", "npz"])
-def test_pairs_among_temporary_files_are_private(
-    format: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_pairs_among_temporary_files_are_private(format, monkeypatch, capfdbinary):
     make_parts("--format", format)
     temporary = Path("temporary")
     temporary.mkdir()
@@ -335,7 +331,7 @@ def test_pairs_among_temporary_files_are_private(
     assert not list(temporary.iterdir())
 
 
-def test_parts_of_other_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_parts_of_other_sequences(capsys):
     make_parts("--format", "paf")
     assert "damaged" not in said(capsys, "parts", "old.fa", "-o", "updated")  # names come again
     part = Path("parts/part-1-of-2.paf")
@@ -363,9 +359,7 @@ def test_parts_of_other_sequences(capsys: pytest.CaptureFixture[str]) -> None:
     ],
     ids=lambda one: next(reversed(one), "none") if isinstance(one, dict) else "",
 )
-def test_what_the_run_was_asked_is_checked(
-    request_of_run: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_run_was_asked_is_checked(request_of_run, expected, capsys):
     for name in ("old.fa", "new.fa"):
         letters = Path(name).read_text().splitlines()[::2]
         Path(name).write_text("".join(f"{one}\nACGTTGCAAC\n" for one in letters))
@@ -379,7 +373,7 @@ def test_what_the_run_was_asked_is_checked(
     assert expected in message
 
 
-def test_the_summary_counts_new_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_counts_new_pairs(capsys):
     make_parts("--format", "paf")
     capsys.readouterr()
     assert main(["update", "parts", "new.fa", "-o", "updated.paf", "--summary", "json"]) == 0
@@ -387,7 +381,7 @@ def test_the_summary_counts_new_pairs(capsys: pytest.CaptureFixture[str]) -> Non
     assert facts["aligned"] == 29 * 6 + 15
 
 
-def test_python_updates_as_the_command_does() -> None:
+def test_python_updates_as_the_command_does():
     make_parts("--format", "tsv")
     update("parts", "new.fa", "-o", "command.tsv")
     made = pairalign.update("parts", ["new.fa"], Path("python.tsv"), device="cpu", memory="1G")
@@ -405,6 +399,6 @@ def test_python_updates_as_the_command_does() -> None:
         pairalign.update("parts", "new.fa", "out.paf")
 
 
-def test_in_python_an_update_has_a_new_file(tmp_path: Path) -> None:
+def test_in_python_an_update_has_a_new_file(tmp_path):
     with pytest.raises(UsageError, match="new: expected at least one file of sequences"):
         pairalign.update(tmp_path / "parts", [], tmp_path / "out.paf")

@@ -22,7 +22,7 @@ def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[i
 
 @pytest.mark.parametrize("rank", ["score", "identity"])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_the_best_of_each_node(two_sets: bool, rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_of_each_node(two_sets, rank, monkeypatch):
     monkeypatch.setattr("pairalign.jobs.clusters.best_edges._LEAST_HELD", 10)
     rng = np.random.default_rng(1)
     made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]

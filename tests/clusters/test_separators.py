@@ -27,7 +27,7 @@ def networks(draw: st.DrawFn) -> tuple[int, Edges]:
 
 
 @given(networks(), st.integers(1, 6))
-def test_no_fewer_than_the_bound_can_be_removed(network: tuple[int, Edges], most: int) -> None:
+def test_no_fewer_than_the_bound_can_be_removed(network, most):
     count, edges = network
     made = make_network(count, edges)
     pieces = [piece for piece in made.pieces(range(count)) if len(piece) > most]
@@ -47,7 +47,7 @@ def _largest(network: Network, gone: set[int]) -> int:
     return max(map(len, network.pieces(set(range(len(network))) - gone)), default=0)
 
 
-def test_the_bound_of_dense_networks_is_sharp() -> None:
+def test_the_bound_of_dense_networks_is_sharp():
     clique = set(itertools.combinations(range(12), 2))
     assert least_removed(make_network(12, clique), [list(range(12))], 5) == 7
     star = {(0, k) for k in range(1, 30)}
@@ -55,7 +55,7 @@ def test_the_bound_of_dense_networks_is_sharp() -> None:
 
 
 @given(networks(), st.integers(0, 3))
-def test_a_separator_makes_parts_that_are_less_full(network: tuple[int, Edges], seed: int) -> None:
+def test_a_separator_makes_parts_that_are_less_full(network, seed):
     count, edges = network
     made = make_network(count, edges)
     piece = max(made.pieces(range(count)), key=len)
@@ -68,9 +68,7 @@ def test_a_separator_makes_parts_that_are_less_full(network: tuple[int, Edges], 
 
 
 @given(networks(), st.lists(st.integers(1, 3), min_size=9, max_size=9), st.integers(1, 6))
-def test_a_separator_is_the_cheapest_border_of_regions(
-    network: tuple[int, Edges], prices: list[int], most: int
-) -> None:
+def test_a_separator_is_the_cheapest_border_of_regions(network, prices, most):
     count, edges = network
     made = make_network(count, edges)
     piece = max(made.pieces(range(count)), key=len)
@@ -109,7 +107,7 @@ def _grow(
         yield border, max(len(region), len(piece) - len(region) - len(border))
 
 
-def test_the_cheapest_separator_is_found() -> None:
+def test_the_cheapest_separator_is_found():
     # two cliques of five with a path between them: one sequence of the path is enough
     edges = set(itertools.combinations(range(5), 2)) | set(itertools.combinations(range(7, 12), 2))
     edges |= {(4, 5), (5, 6), (6, 7)}

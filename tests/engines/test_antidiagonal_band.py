@@ -47,7 +47,7 @@ USES = pytest.mark.parametrize("use", ["forced", "lanes"])
 @USES
 @settings(max_examples=examples(300))
 @given(problem=related_problems, name=st.sampled_from(instruction_sets()), worse=WORSE)
-def test_related_sequences(use: str, problem: Problem, name: str, worse: int) -> None:
+def test_related_sequences(use, problem, name, worse):
     found, did = align(problem, Pruning(use, worse), instruction_set=name)
     assert_same(found, run(open_cpu, problem), note=problem)
     assert did.lost == 0
@@ -60,7 +60,7 @@ def test_related_sequences(use: str, problem: Problem, name: str, worse: int) ->
 @USES
 @settings(max_examples=examples(300))
 @given(problem=small_problems(), name=st.sampled_from(instruction_sets()), worse=WORSE)
-def test_a_few_letters(use: str, problem: Problem, name: str, worse: int) -> None:
+def test_a_few_letters(use, problem, name, worse):
     problem = of_global_mode(problem)
     pruning = Pruning(use, worse)
     assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=pruning))
@@ -75,9 +75,7 @@ def test_a_few_letters(use: str, problem: Problem, name: str, worse: int) -> Non
     threads=st.sampled_from([1, 3]),
     window=st.sampled_from([7, 1024]),
 )
-def test_sets_of_all_shapes(
-    use: str, problem: Problem, name: str, detail: Detail, threads: int, window: int
-) -> None:
+def test_sets_of_all_shapes(use, problem, name, detail, threads, window):
     problem = of_global_mode(problem)
     pruning = Pruning(use)
     options = {"instruction_set": name, "pruning": pruning, "threads": threads, "window": window}
@@ -97,7 +95,7 @@ def hard_cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("case", "name", "use"), list(hard_cases()))
-def test_hard_cases(case: str, name: str, use: str) -> None:
+def test_hard_cases(case, name, use):
     problems = list(CASES[case]("global"))
     if (use, case) == ("lanes", "positions_beyond_16_bits"):
         problems = problems[-1:]  # of lengths so unlike, a group of pairs takes seconds
@@ -108,7 +106,7 @@ def test_hard_cases(case: str, name: str, use: str) -> None:
 
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("rate", [0.01, 0.2])
-def test_little_memory(name: str, rate: float) -> None:
+def test_little_memory(name, rate):
     """Lanes are saved more and more seldom, and between those again on the way back."""
     problem = thousands_of_residues(rate)
     full = run(open_cpu, problem)
@@ -119,7 +117,7 @@ def test_little_memory(name: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize("scale", [1, 300])
-def test_lanes_of_32_bits(scale: int) -> None:
+def test_lanes_of_32_bits(scale):
     """Scores that 16 bits cannot hold, and costs that they cannot."""
     problem = thousands_of_residues(0.3, seed=32)
     matrix = match_matrix(DNA, 2 * scale, -3 * scale)
@@ -129,7 +127,7 @@ def test_lanes_of_32_bits(scale: int) -> None:
     assert (did.done, did.lost) == (3, 0)
 
 
-def test_the_band_is_narrow() -> None:
+def test_the_band_is_narrow():
     """Of sequences that differ in a hundredth, most cells are never filled."""
     problem = thousands_of_residues(0.01)
     rng = np.random.default_rng(33)
@@ -142,7 +140,7 @@ def test_the_band_is_narrow() -> None:
 
 
 @pytest.mark.parametrize("use", ["auto", "forced"])
-def test_missing_ends_and_long_gaps(use: str) -> None:
+def test_missing_ends_and_long_gaps(use):
     """Shared words give the bound: no beam, though most of it is lost for the lengths."""
     rng = np.random.default_rng(34)
     letters = list("ACGT")
@@ -162,7 +160,7 @@ def test_missing_ends_and_long_gaps(use: str) -> None:
         assert (did.done, did.beam_cells, did.lost) == (1, 0, 0)
 
 
-def test_a_bad_pair_does_not_spoil_the_others() -> None:
+def test_a_bad_pair_does_not_spoil_the_others():
     rng = np.random.default_rng(34)
     letters = list("ACGT")
     ancestor = "".join(rng.choice(letters, size=2000))
@@ -174,7 +172,7 @@ def test_a_bad_pair_does_not_spoil_the_others() -> None:
     assert_same(found, run(open_cpu, problem))
 
 
-def test_auto_prunes_few_pairs_of_any_identity() -> None:
+def test_auto_prunes_few_pairs_of_any_identity():
     """One by one in full they would take longer than by the widest bands."""
     rng = np.random.default_rng(39)
     problem = Problem(tuple(random_sequences(rng, "ACGT", 3, 3000, "equal")), None, DEFAULT)
@@ -185,7 +183,7 @@ def test_auto_prunes_few_pairs_of_any_identity() -> None:
 
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("rate", [0.2, 0.35])
-def test_of_one_batch_auto_prunes_all_pairs_or_none(rate: float, name: str) -> None:
+def test_of_one_batch_auto_prunes_all_pairs_or_none(rate, name):
     """In full a few of them would take as long as all."""
     rng = np.random.default_rng(40)
     letters = list("ACGT")
@@ -201,7 +199,7 @@ def test_of_one_batch_auto_prunes_all_pairs_or_none(rate: float, name: str) -> N
     assert_same(found, run(open_cpu, problem))
 
 
-def test_short_pairs_are_not_tried() -> None:
+def test_short_pairs_are_not_tried():
     problem = Problem(("ACGT" * 20, "ACGA" * 20, "ACCA" * 15), None, DEFAULT)
     assert align(problem, Pruning("auto"))[1].tried == 0
     assert align(problem, Pruning("never"))[1].tried == 0
@@ -210,7 +208,7 @@ def test_short_pairs_are_not_tried() -> None:
     assert align(other, FORCED)[1].tried == 0
 
 
-def test_minimum_scores_and_chosen_pairs() -> None:
+def test_minimum_scores_and_chosen_pairs():
     problem = thousands_of_residues(0.05, number=5)
     full = run(open_cpu, problem)
     least = int(np.median(full.raw_score))
@@ -228,7 +226,7 @@ def test_minimum_scores_and_chosen_pairs() -> None:
 @USES
 @settings(max_examples=examples(40))
 @given(seed=SEEDS, two_sets=st.booleans(), detail=st.sampled_from(Detail))
-def test_the_reverse_strand(use: str, seed: int, two_sets: bool, detail: Detail) -> None:
+def test_the_reverse_strand(use, seed, two_sets, detail):
     rng = np.random.default_rng(seed)
     letters = list("ACGT")
     ancestor = "".join(rng.choice(letters, size=300))
@@ -266,7 +264,7 @@ def runs_of_n(seed: int) -> Problem:
 @USES
 @settings(max_examples=examples(100))
 @given(seed=SEEDS, name=st.sampled_from(instruction_sets()), worse=WORSE)
-def test_runs_of_n(use: str, seed: int, name: str, worse: int) -> None:
+def test_runs_of_n(use, seed, name, worse):
     """What they may give back is in the bound, wherever they are in both sequences."""
     problem = runs_of_n(seed)
     found, did = align(problem, Pruning(use, worse), instruction_set=name)
@@ -274,12 +272,12 @@ def test_runs_of_n(use: str, seed: int, name: str, worse: int) -> None:
     assert did.lost == 0
 
 
-def test_an_unsound_bound_with_runs_of_n_is_noticed() -> None:
+def test_an_unsound_bound_with_runs_of_n_is_noticed():
     assert lost_by_an_unsound_bound("forced", map(runs_of_n, range(60))) > 30
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_an_unsound_bound_is_noticed(name: str) -> None:
+def test_an_unsound_bound_is_noticed(name):
     """A bound that is lower by one loses the optimal path itself, where the seed is as good."""
     problem = thousands_of_residues(0.005)
     full = run(open_cpu, problem)
@@ -292,7 +290,7 @@ def test_an_unsound_bound_is_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_beams_that_end_beside_the_last_cell(name: str) -> None:
+def test_beams_that_end_beside_the_last_cell(name):
     """Gaps cost less than most pairs of letters: narrow beams run off, and give no bound."""
     problem, pruning = many_pairs(41)
     found, did = align(problem, pruning, instruction_set=name)
@@ -301,7 +299,7 @@ def test_beams_that_end_beside_the_last_cell(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_hundreds_of_thousands_of_pairs() -> None:
+def test_hundreds_of_thousands_of_pairs():
     """Small ones, with all instruction sets in turns."""
     pairs = 0
     for seed in range(1 << 30):

@@ -111,7 +111,7 @@ def make_pipeline(
 
 @pytest.mark.parametrize("slots", [1, 2, 3])
 @pytest.mark.parametrize("room", [100, 7, 1])
-def test_results_come_in_order_whatever_room_there_is(slots: int, room: int) -> None:
+def test_results_come_in_order_whatever_room_there_is(slots, room):
     pipeline, task = make_pipeline(slots, room, 16), Numbers(frozenset({20, 21, 60}))
     pipeline.run(task, (0, 100))
     assert task.done == list(range(100))
@@ -123,7 +123,7 @@ def test_results_come_in_order_whatever_room_there_is(slots: int, room: int) -> 
     assert len(task.done) == 100
 
 
-def test_what_is_held_meanwhile_counts() -> None:
+def test_what_is_held_meanwhile_counts():
     pipeline, task = make_pipeline(2, 100, 16), Numbers()
     sizes = []
     task.array_bytes = lambda batch: sizes.append(batch[1] - batch[0]) or {"numbers": sizes[-1]}
@@ -132,20 +132,20 @@ def test_what_is_held_meanwhile_counts() -> None:
     assert pipeline.limit_bytes == 16
 
 
-def test_memory_of_all_slots_makes_way() -> None:
+def test_memory_of_all_slots_makes_way():
     pipeline, task = make_pipeline(2, 3, 16), Numbers()
     pipeline.run(task, (0, 20))
     assert all("free" in slot.events for slot in pipeline.slots)
 
 
-def test_an_error_leaves_nothing_under_way() -> None:
+def test_an_error_leaves_nothing_under_way():
     pipeline, task = make_pipeline(2, 100, 5), Numbers(failing=12)
     with pytest.raises(DeviceFailure):
         pipeline.run(task, (0, 100))
     assert [slot.events for slot in pipeline.slots] == [["settle"], ["settle"]]
 
 
-def test_cancelling_stops_before_the_next_batch() -> None:
+def test_cancelling_stops_before_the_next_batch():
     calls = itertools.count()
 
     def check() -> None:

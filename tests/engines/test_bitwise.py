@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -72,7 +71,7 @@ def expected(sets: list[SequenceSet], scoring: Scoring, window: Window) -> np.nd
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(0, 40), st.integers(1, 9))
-def test_the_low_bits_tell_neighbours_apart(match: int, mismatch: int, gap: int, k: int) -> None:
+def test_the_low_bits_tell_neighbours_apart(match, mismatch, gap, k):
     """The conditions of common/bitwise_cell.h hold, and no fewer bits would do."""
     scores = linear_scores(linear(k * match, -k * mismatch, k * gap))
     assert scores.mismatch <= 2 * scores.gap
@@ -90,7 +89,7 @@ def test_the_low_bits_tell_neighbours_apart(match: int, mismatch: int, gap: int,
 
 @pytest.mark.parametrize("match", [1, 2, 5])
 @pytest.mark.parametrize("length", [1, 63, 64, 127, 128, 255, 256, 511, 512])
-def test_bits_hold_the_highest_score(match: int, length: int) -> None:
+def test_bits_hold_the_highest_score(match, length):
     scores = LinearScores(match, 1, 1, 1)
     bits = scores.bits(length, 10**6)
     assert bits >= scores.low_bits
@@ -108,7 +107,7 @@ def test_bits_hold_the_highest_score(match: int, length: int) -> None:
         (linear(1, -1, 2000), f"of {MOST_LOW_BITS}"),
     ],
 )
-def test_what_it_cannot_score(scoring: Scoring, reason: str) -> None:
+def test_what_it_cannot_score(scoring, reason):
     assert reason in str(why_not(scoring))
     with pytest.raises(ScoringError, match=reason):
         linear_scores(scoring)
@@ -123,7 +122,7 @@ def test_what_it_cannot_score(scoring: Scoring, reason: str) -> None:
             open_it()
 
 
-def test_a_matrix_with_other_scores_is_refused(tmp_path) -> None:
+def test_a_matrix_with_other_scores_is_refused(tmp_path):
     path = tmp_path / "matrix"
     path.write_text("   A  C  G  T\nA  5 -4  1 -4\nC -4  5 -4 -4\nG  1 -4  5 -4\nT -4 -4 -4  5\n")
     scoring = make_scoring("dna", mode="local", matrix=path, gap_open=4, gap_extend=4)
@@ -143,15 +142,7 @@ def test_a_matrix_with_other_scores_is_refused(tmp_path) -> None:
     st.integers(0, 6),
     st.sampled_from([1, -1]),
 )
-def test_small_sets(
-    isa: str,
-    first: list[str],
-    second: list[str] | None,
-    match: int,
-    mismatch: int,
-    gap: int,
-    strand: int,
-) -> None:
+def test_small_sets(isa, first, second, match, mismatch, gap, strand):
     sets = make_sets(first, second)
     scoring = linear(match, mismatch, gap)
     window = whole(sets, strand)
@@ -161,7 +152,7 @@ def test_small_sets(
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("seed", range(4))
-def test_words_full_of_different_pairs(isa: str, seed: int) -> None:
+def test_words_full_of_different_pairs(isa, seed):
     """More pairs than a word has, of all lengths, in windows, on several threads."""
     rng = np.random.default_rng(seed)
     longest = (33, 70, 130, 31)[seed]
@@ -186,7 +177,7 @@ def check_alike(engine: Engine, judge: Engine, window: Window) -> None:
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize(("match", "mismatch", "gap"), SCHEMES)
-def test_hard_pairs(isa: str, match: int, mismatch: int, gap: int) -> None:
+def test_hard_pairs(isa, match, mismatch, gap):
     """One letter, only N, nothing in common, scores on both sides of a bit more."""
     scoring = linear(match, mismatch, gap)
     rng = np.random.default_rng(0)
@@ -205,7 +196,7 @@ def test_hard_pairs(isa: str, match: int, mismatch: int, gap: int) -> None:
             assert score == match * len(sequence)
 
 
-def test_strands_duplicates_and_palindromes() -> None:
+def test_strands_duplicates_and_palindromes():
     one = "ACGTTGCATGGACTTACGCAT"
     other = "ATGCGTAAGTCCATGCAACGT"  # its reverse complement
     sets = make_sets([one, other, one, "ACGCGT"], None)
@@ -219,7 +210,7 @@ def test_strands_duplicates_and_palindromes() -> None:
         assert (pairs[0, 2] == len(one)) == (strand > 0)
 
 
-def test_only_chosen_pairs() -> None:
+def test_only_chosen_pairs():
     rng = np.random.default_rng(2)
     sets = make_sets(random_sequences(rng, "ACGT", 40, 50, "mixed"))
     engine = open_bitwise(sets, linear(1, -2, 2))
@@ -231,7 +222,7 @@ def test_only_chosen_pairs() -> None:
     assert np.array_equal(found.raw_score, everything[pair_mask & (everything >= 5)])
 
 
-def test_the_threshold_is_reached_by_its_own_score() -> None:
+def test_the_threshold_is_reached_by_its_own_score():
     rng = np.random.default_rng(3)
     sets = make_sets(random_sequences(rng, "ACGT", 30, 60, "mixed"))
     scoring = linear(2, -3, 5)
@@ -247,7 +238,7 @@ def test_the_threshold_is_reached_by_its_own_score() -> None:
     one.close()
 
 
-def test_decimals_and_common_factors() -> None:
+def test_decimals_and_common_factors():
     sets = make_sets(["ACGTACGTTT", "ACGTCGTTA", "GGTACG"])
     small = open_bitwise(sets, linear(2, -3, 4)).scores(whole(sets))
     large = make_scoring(
@@ -258,7 +249,7 @@ def test_decimals_and_common_factors() -> None:
     assert np.array_equal(engine.scores(whole(sets)), 25 * small)
 
 
-def test_it_stops_when_told() -> None:
+def test_it_stops_when_told():
     """Amid work for minutes."""
     rng = np.random.default_rng(4)
     sets = make_sets(["".join(rng.choice(list("ACGT"), 3000)) * 10 for _ in range(200)])
@@ -270,12 +261,12 @@ def test_it_stops_when_told() -> None:
     timer.join()
 
 
-def test_an_unknown_instruction_set() -> None:
+def test_an_unknown_instruction_set():
     with pytest.raises(DeviceError, match="instruction set 'mmx'"):
         open_bitwise(make_sets(["A", "C"]), linear(1, -1, 1), instruction_set="mmx")
 
 
-def test_the_command_writes_what_it_does_without(tmp_path: Path) -> None:
+def test_the_command_writes_what_it_does_without(tmp_path):
     (tmp_path / "in.fa").write_text(fasta({**BASES, "r4": "NNNN"}))
     gaps = ("--gap-open", "2", "--gap-extend", "2", "--match", "1")
     common = ("align", "in.fa", "--mode", "local", "--score-only", "--device", "cpu", "--quiet")
@@ -344,11 +335,11 @@ def check_independent_pairs(device: object, scoring: Scoring) -> None:
         assert found[k] == fill_by_rows([(one, other)], costs)[0][0].max()
 
 
-def test_kernels_on_this_cpu() -> None:
+def test_kernels_on_this_cpu():
     check_kernels(host_device(), linear(1, -2, 2), Shape(8, 4, 16), 1)
 
 
-def test_kernels_with_whole_warps_on_this_cpu() -> None:
+def test_kernels_with_whole_warps_on_this_cpu():
     """The shape that independent pairs of 64 letters take: both are compiled together."""
     scoring = linear(2, -1, 1)
     scores = linear_scores(scoring)
@@ -363,7 +354,7 @@ def test_kernels_with_whole_warps_on_this_cpu() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(("match", "mismatch", "gap"), SCHEMES[:4])
-def test_kernels_on_a_gpu(match: int, mismatch: int, gap: int) -> None:
+def test_kernels_on_a_gpu(match, mismatch, gap):
     scoring = linear(match, mismatch, gap)
     check_kernels(cuda_device(), scoring, None, 7)
     check_kernels(cuda_device(), scoring, Shape(round_bits(linear_scores(scoring), 11), 8, 32), 8)
@@ -371,7 +362,7 @@ def test_kernels_on_a_gpu(match: int, mismatch: int, gap: int) -> None:
 
 
 @pytest.mark.gpu
-def test_the_filter_on_a_gpu_says_what_that_on_a_cpu_says() -> None:
+def test_the_filter_on_a_gpu_says_what_that_on_a_cpu_says():
     rng = np.random.default_rng(9)
     sets = make_sets(random_sequences(rng, "ACGTN", 200, 120, "mixed"))
     masks = []
@@ -389,14 +380,14 @@ def test_the_filter_on_a_gpu_says_what_that_on_a_cpu_says() -> None:
 
 @pytest.mark.parametrize("columns", [1, 64, 100, 128, 250, 300, 5000])
 @pytest.mark.parametrize("bits", [8, 9, 12, 16, 20])
-def test_shapes_fit_registers_and_waste_little(bits: int, columns: int) -> None:
+def test_shapes_fit_registers_and_waste_little(bits, columns):
     shape = choose_shape(bits, columns)
     assert shape.columns * bits <= 144
     padded = -(-columns // shape.strip) * shape.strip
     assert padded <= max(64, columns * 1.4)
 
 
-def test_what_is_compiled_ahead_is_what_windows_ask_for() -> None:
+def test_what_is_compiled_ahead_is_what_windows_ask_for():
     ahead = [defines for _, defines in Bitwise().variants()]
     for match, mismatch, gap, length in ((1, 3, 2, 250), (2, 1, 1, 250), (1, 2, 1, 150)):
         scores = LinearScores(match, mismatch, gap, 1)

@@ -21,7 +21,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Any:
     return driver
 
 
-def test_outgrown_arenas_are_freed_in_the_end(driver: Any) -> None:
+def test_outgrown_arenas_are_freed_in_the_end(driver):
     slot = Slot(driver)
     held = []
     for size in (10, 15, 30, 100):  # the second finds room in twice the first
@@ -33,7 +33,7 @@ def test_outgrown_arenas_are_freed_in_the_end(driver: Any) -> None:
     assert driver.memory.used_bytes == 0
 
 
-def test_arenas_of_a_slot_stay_within_its_limit(driver: Any) -> None:
+def test_arenas_of_a_slot_stay_within_its_limit(driver):
     slot = Slot(driver)
     for size in (10, 30, 60, 70):
         slot.arrange({"a": size * KIB}, 70 * KIB)
@@ -45,7 +45,7 @@ def test_arenas_of_a_slot_stay_within_its_limit(driver: Any) -> None:
     assert driver.memory.used_bytes == 0
 
 
-def test_a_full_device_gets_the_outgrown_ones_back(driver: Any) -> None:
+def test_a_full_device_gets_the_outgrown_ones_back(driver):
     driver.memory.total_bytes = 100 * KIB
     slot = Slot(driver)
     slot.arrange({"a": 20 * KIB}, 10**9)
@@ -60,7 +60,7 @@ def test_a_full_device_gets_the_outgrown_ones_back(driver: Any) -> None:
     assert driver.memory.used_bytes == 0
 
 
-def test_slots_that_do_not_grow_hold_one_arena(driver: Any) -> None:
+def test_slots_that_do_not_grow_hold_one_arena(driver):
     slot = Slot(driver, grows=False)
     for size in (10, 30):
         slot.arrange({"a": size * KIB}, 10**9)
@@ -68,7 +68,7 @@ def test_slots_that_do_not_grow_hold_one_arena(driver: Any) -> None:
     slot.close()
 
 
-def test_pinned_buffers_that_grow_are_freed_in_the_end(driver: Any) -> None:
+def test_pinned_buffers_that_grow_are_freed_in_the_end(driver):
     slot = Slot(driver)
     first = slot.pinned("tables", 120 * KIB, np.uint8)
     second = slot.pinned("tables", 240 * KIB, np.uint8)
@@ -97,7 +97,7 @@ class PretendedLibrary:
         return 0
 
 
-def test_memory_is_taken_and_freed_past_pycuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_taken_and_freed_past_pycuda(monkeypatch):
     library = PretendedLibrary(1000)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
 
@@ -115,7 +115,7 @@ def test_memory_is_taken_and_freed_past_pycuda(monkeypatch: pytest.MonkeyPatch) 
     assert allocator_of(stand_in) is refuse
 
 
-def test_without_the_library_pycuda_takes_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_pycuda_takes_memory(monkeypatch):
     def missing(name: str) -> None:
         raise OSError(name)
 
@@ -124,7 +124,7 @@ def test_without_the_library_pycuda_takes_memory(monkeypatch: pytest.MonkeyPatch
     assert allocator_of(driver) is int
 
 
-def test_an_arena_takes_what_outgrown_ones_leave(driver: Any) -> None:
+def test_an_arena_takes_what_outgrown_ones_leave(driver):
     slot = Slot(driver)
     slot.arrange({"a": 14 * KIB}, 70 * KIB)
     slot.arrange({"a": 32 * KIB}, 70 * KIB)  # not twice that, or the first would have to be freed

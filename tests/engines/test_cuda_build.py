@@ -32,12 +32,9 @@ SOURCE = "pair_per_thread/pair_per_thread.cu"
 @pytest.mark.slow
 @needs_nvcc
 @pytest.mark.parametrize(
-    ("codes", "family"),
-    [*(("90", family) for family in FAMILIES), ("80,ptx80", "pair-per-thread")],
+    ("codes", "family"), [*(("90", family) for family in FAMILIES), ("80,ptx80", "pair-per-thread")]
 )
-def test_kernels_compile(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], codes: str, family: str
-) -> None:
+def test_kernels_compile(tmp_path, capsys, codes, family):
     """One variant of every source; prints registers and spills."""
     variants: dict[str, dict[str, int | str]] = {}
     for source, defines in FAMILIES[family]().variants():
@@ -55,7 +52,7 @@ def test_kernels_compile(
 
 @pytest.mark.slow
 @needs_nvcc
-def test_the_usual_kernels_spill_nothing_in_loops(tmp_path: Path) -> None:
+def test_the_usual_kernels_spill_nothing_in_loops(tmp_path):
     for mode in ("GLOBAL", "SEMIGLOBAL", "LOCAL"):
         defines = {**DEFINES, "MODE": mode}
         options = ["-arch=sm_90", "-cubin", "-Xptxas", "-v"]
@@ -92,9 +89,7 @@ def fake_nvcc(
     return tmp_path / "calls"
 
 
-def test_what_is_compiled_is_kept(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_compiled_is_kept(cache, tmp_path, monkeypatch):
     calls = fake_nvcc(tmp_path, monkeypatch)
     first = load_binary(SOURCE, DEFINES, (9, 0))
     assert b"-arch=sm_90" in first
@@ -107,18 +102,14 @@ def test_what_is_compiled_is_kept(
     assert len(list(cache.iterdir())) == 3
 
 
-def test_a_definition_says_how_much_ptxas_optimizes(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_definition_says_how_much_ptxas_optimizes(cache, tmp_path, monkeypatch):
     fake_nvcc(tmp_path, monkeypatch)
     for two_sets, has in ((True, True), (False, False)):
         defines = entry_defines(TRACEBACK, "local", False, two_sets=two_sets)
         assert (b"-Xptxas=-O1" in load_binary(TRACEBACK, defines, (9, 0))) == has
 
 
-def test_a_changed_source_is_compiled_again(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_source_is_compiled_again(cache, tmp_path, monkeypatch):
     calls = fake_nvcc(tmp_path, monkeypatch)
     sources = tmp_path / "cuda"
     shutil.copytree(cuda_build.source_folder(), sources)
@@ -130,9 +121,7 @@ def test_a_changed_source_is_compiled_again(
     assert calls.read_text().count("called") == 2
 
 
-def test_kernels_compiled_ahead_need_no_nvcc(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_compiled_ahead_need_no_nvcc(cache, tmp_path, monkeypatch):
     fake_nvcc(tmp_path, monkeypatch)
     variants = list(PairPerThread().variants())
     built = list(cuda_build.compile_ahead(variants, tmp_path / "ahead"))
@@ -151,9 +140,7 @@ def test_kernels_compiled_ahead_need_no_nvcc(
         load_binary(SOURCE, DEFINES, (7, 5))
 
 
-def test_kernels_compiled_ahead_say_for_which_gpus(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_compiled_ahead_say_for_which_gpus(cache, tmp_path, monkeypatch):
     """One that they are not for is told so; a newer one takes PTX, but not where code is there."""
     fake_nvcc(tmp_path, monkeypatch)
     variants = list(PairPerThread().variants())[:1]
@@ -184,9 +171,7 @@ def test_kernels_compiled_ahead_say_for_which_gpus(
     assert "any from sm_80 on" in str(cuda_build.can_load((7, 5), variants))
 
 
-def test_what_is_compiled_ahead_is_not_compiled_again(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_compiled_ahead_is_not_compiled_again(cache, tmp_path, monkeypatch):
     calls = fake_nvcc(tmp_path, monkeypatch)
     variants = list(PairPerThread().variants())[:2]
     first = list(cuda_build.compile_ahead(variants, tmp_path / "ahead"))
@@ -197,16 +182,14 @@ def test_what_is_compiled_ahead_is_not_compiled_again(
     assert calls.read_text().count("called") == 2
 
 
-def test_what_is_no_architecture() -> None:
+def test_what_is_no_architecture():
     assert list(parse_codes("sm_90, 80,ptx80")) == [("sm", 90), ("sm", 80), ("ptx", 80)]
     for text in ("", "hopper", "90;80", "9"):
         with pytest.raises(ValueError, match="is not an architecture"):
             parse_codes(text)
 
 
-def test_kernels_that_earlier_runs_compiled_need_no_nvcc(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_that_earlier_runs_compiled_need_no_nvcc(cache, tmp_path, monkeypatch):
     """Runs compile single entries: those in the cache are enough for a device to be usable."""
     fake_nvcc(tmp_path, monkeypatch)
     variants = list(Packed().variants())
@@ -236,9 +219,7 @@ def requests_of(kernels: Iterable[str]) -> list[ModuleRequest]:
 NEEDED = ("fill_g8_k16", "traceback_k16", "count_runs", "place_runs")
 
 
-def test_only_the_kernels_that_a_run_needs_are_compiled(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_kernels_that_a_run_needs_are_compiled(cache, tmp_path, monkeypatch):
     calls = fake_nvcc(tmp_path, monkeypatch)
     found = load_binaries(requests_of(NEEDED), (9, 0))
     assert [binary.name.split("-")[1] for binary in found] == ["fill", "traceback", "runs", "runs"]
@@ -252,9 +233,7 @@ def test_only_the_kernels_that_a_run_needs_are_compiled(
     assert calls.read_text().count("called") == 4
 
 
-def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_compiled_ahead_are_not_compiled_one_by_one(cache, tmp_path, monkeypatch):
     fake_nvcc(tmp_path, monkeypatch)
     variants = [(source, dict(defines)) for source, defines in Packed().variants()]
     built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", useful_codes))
@@ -268,22 +247,20 @@ def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
 
 @pytest.mark.slow
 @needs_nvcc
-def test_a_kernel_is_compiled_alone(cache: Path) -> None:
+def test_a_kernel_is_compiled_alone(cache):
     (alone,) = load_binaries(requests_of(("score_g8_k16",)), (9, 0))
     assert b"score_g8_k16" in alone.code
     assert b"score_g8_k20" not in alone.code
 
 
-def test_what_nvcc_says_is_in_the_error(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nvcc_says_is_in_the_error(cache, tmp_path, monkeypatch):
     fake_nvcc(tmp_path, monkeypatch, "echo 'error: Unsupported gpu architecture'; exit 1")
     with pytest.raises(KernelBuildError, match=r"(?s)sm_130.*Unsupported.*toolkit does not know"):
         load_binary(SOURCE, DEFINES, (13, 0))
     assert list(cache.iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     fake_nvcc(tmp_path, monkeypatch)
     (tmp_path / "file").touch()
     monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "file" / "cache"))

@@ -38,15 +38,13 @@ def load() -> bytes:
     return load_binary(SOURCE, DEFINES, DEVICE)
 
 
-def test_the_users_own_are_loaded(cache: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_users_own_are_loaded(cache, caplog):
     assert load() == FOREIGN
     assert caplog.text == ""
 
 
 @pytest.mark.parametrize("bits", [0o020, 0o002])
-def test_a_kernel_that_others_may_write(
-    cache: Path, bits: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_kernel_that_others_may_write(cache, bits, caplog):
     cache.chmod(0o644 | bits)
     assert load() == b"compiled\n"
     assert f"others may write '{cache}'" in caplog.text
@@ -55,9 +53,7 @@ def test_a_kernel_that_others_may_write(
 
 
 @pytest.mark.parametrize("bits", [0o020, 0o002])
-def test_a_folder_that_others_may_write(
-    cache: Path, bits: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_that_others_may_write(cache, bits, caplog):
     cache.parent.chmod(0o755 | bits)
     for _ in range(2):
         assert load() == b"compiled\n"
@@ -67,9 +63,7 @@ def test_a_folder_that_others_may_write(
 
 
 @pytest.mark.parametrize("what", ["kernel", "folder"])
-def test_what_belongs_to_another_user(
-    cache: Path, what: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_belongs_to_another_user(cache, what, monkeypatch, caplog):
     """Of the folder and its kernel, one has another owner."""
     other, real = os.geteuid() + 12_345, Path.stat
     chosen = cache if what == "kernel" else cache.parent
@@ -85,9 +79,7 @@ def test_what_belongs_to_another_user(
     assert f"'{chosen}' belongs to another user (number {other})" in caplog.text
 
 
-def test_without_a_compiler_the_reason_is_said(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_compiler_the_reason_is_said(cache, monkeypatch):
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
     monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: None)
     assert can_load(DEVICE, [(SOURCE, DEFINES)]) is None
@@ -98,9 +90,7 @@ def test_without_a_compiler_the_reason_is_said(
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
-def test_a_new_cache_is_one_that_is_loaded(
-    cache: Path, umask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_cache_is_one_that_is_loaded(cache, umask, tmp_path, monkeypatch):
     before = os.umask(umask)
     try:
         monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "new" / "cache"))

@@ -65,9 +65,7 @@ def no_nvcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_without_nvcc_nvrtc_compiles_what_is_missing(
-    no_nvcc: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_nvcc_nvrtc_compiles_what_is_missing(no_nvcc, monkeypatch):
     nvrtc = PretendedNvrtc()
     monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: nvrtc)
     assert can_load((9, 0), [(SOURCE, DEFINES)]) is None
@@ -84,7 +82,7 @@ def test_without_nvcc_nvrtc_compiles_what_is_missing(
     assert nvrtc.options == []  # kept
 
 
-def test_a_failure_leaves_nothing(no_nvcc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_nothing(no_nvcc, monkeypatch):
     nvrtc = PretendedNvrtc(failure="NVRTC_ERROR_COMPILATION")
     monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: nvrtc)
     with pytest.raises(KernelBuildError, match=r"NVRTC cannot compile pair_per_thread\.cu"):
@@ -96,7 +94,7 @@ def test_a_failure_leaves_nothing(no_nvcc: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize("family", list(FAMILIES))
-def test_every_source_compiles(family: str) -> None:
+def test_every_source_compiles(family):
     sources: dict[str, dict[str, int | str]] = {}
     for source, defines in FAMILIES[family]().variants():
         sources.setdefault(source, dict(defines))
@@ -106,7 +104,7 @@ def test_every_source_compiles(family: str) -> None:
 
 
 @needs_nvrtc
-def test_what_is_no_cpp_is_said(tmp_path: Path) -> None:
+def test_what_is_no_cpp_is_said(tmp_path):
     (tmp_path / "wrong.cu").write_text('extern "C" __global__ void kernel() { nonsense; }\n')
     with pytest.raises(KernelBuildError, match='identifier "nonsense" is undefined'):
         compile_cubin(find_nvrtc(), tmp_path / "wrong.cu", {}, 90)

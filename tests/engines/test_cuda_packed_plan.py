@@ -197,7 +197,7 @@ def check_pairs(case: Case, batch: PackedBatch) -> None:
 
 @settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1 << 32), mode=st.sampled_from(MODES))
-def test_every_pair_once_and_room_for_all_of_it(seed: int, mode: str) -> None:
+def test_every_pair_once_and_room_for_all_of_it(seed, mode):
     rng = np.random.default_rng(seed)
     case = Case(rng, mode)
     traced = bool(rng.integers(2))
@@ -223,7 +223,7 @@ def test_every_pair_once_and_room_for_all_of_it(seed: int, mode: str) -> None:
 
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("letters", [100, 200, 500, 900, 2500])
-def test_items_and_chunks_are_neither_small_nor_large(letters: int, traced: bool) -> None:
+def test_items_and_chunks_are_neither_small_nor_large(letters, traced):
     """Blocks are enough for the device, and each has rows enough for its profile."""
     lengths = np.full(2000, letters, np.int32)
     costs = Costs.of(

@@ -35,7 +35,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Any:
     return device.driver
 
 
-def test_pages_are_registered_until_they_are_freed(driver: Any) -> None:
+def test_pages_are_registered_until_they_are_freed(driver):
     pinning = Pinning(driver)
     pinning._cuda = library = Library()
     array = pinning.pagelocked_empty(5 * MIB, np.uint8)
@@ -48,7 +48,7 @@ def test_pages_are_registered_until_they_are_freed(driver: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 4096, MIB, 2 * MIB])
-def test_little_memory_stays_with_the_process_too(driver: Any, size: int) -> None:
+def test_little_memory_stays_with_the_process_too(driver, size):
     pinning = Pinning(driver)
     pinning._cuda = library = Library()
     array = pinning.pagelocked_empty(size, np.uint8)
@@ -60,7 +60,7 @@ def test_little_memory_stays_with_the_process_too(driver: Any, size: int) -> Non
 
 
 @pytest.mark.parametrize("library", [None, Library(status=801)])
-def test_where_registering_fails_the_driver_makes_it(driver: Any, library: Library | None) -> None:
+def test_where_registering_fails_the_driver_makes_it(driver, library):
     pinning = Pinning(driver)
     pinning._cuda = library
     array = pinning.pagelocked_empty(5 * MIB, np.uint8)
@@ -70,7 +70,7 @@ def test_where_registering_fails_the_driver_makes_it(driver: Any, library: Libra
 
 
 @pytest.mark.gpu
-def test_copies_on_a_gpu() -> None:
+def test_copies_on_a_gpu():
     device = cuda_device()
     with device.current():
         array = device.pinning.pagelocked_empty(64 * MIB, np.uint8)

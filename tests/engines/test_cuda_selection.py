@@ -56,17 +56,17 @@ def open_engines(device: str) -> Any:
     ("device", "indices"),
     [("cuda", ()), ("cuda:0", (0,)), ("cuda:2,0", (2, 0)), ("cpu", None), ("cuda:", None)],
 )
-def test_specifications(device: str, indices: tuple[int, ...] | None) -> None:
+def test_specifications(device, indices):
     assert parse_indices(device, "cuda") == indices
 
 
 @pytest.mark.parametrize("device", ["cuda:", "cuda:a", "cuda:0,", "gpu", "CUDA"])
-def test_unknown_specifications(device: str) -> None:
+def test_unknown_specifications(device):
     with pytest.raises(DeviceError, match=f"'{device}'.*expected auto, cpu, cuda"):
         open_engines(device)
 
 
-def test_devices_are_chosen_by_index(two_devices: list[Any]) -> None:
+def test_devices_are_chosen_by_index(two_devices):
     assert choose_devices(()) == two_devices
     assert choose_devices((1,)) == two_devices[1:]
     with pytest.raises(DeviceError, match="no device cuda:2; this machine has cuda:0, cuda:1"):
@@ -76,9 +76,7 @@ def test_devices_are_chosen_by_index(two_devices: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("device", ["cuda", "auto", "cuda:0,1"])
-def test_a_second_device_is_used_by_sets_that_are_worth_it(
-    two_devices: list[Any], monkeypatch: pytest.MonkeyPatch, device: str
-) -> None:
+def test_a_second_device_is_used_by_sets_that_are_worth_it(two_devices, monkeypatch, device):
     monkeypatch.setattr(selection, "_WORTH_A_GPU", 1000)
     (sequences,) = PROBLEM.sets()
     cells = int(sequences.lengths.sum()) ** 2 // 2
@@ -90,7 +88,7 @@ def test_a_second_device_is_used_by_sets_that_are_worth_it(
             engine.close()
 
 
-def test_engines_on_every_device(two_devices: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_on_every_device(two_devices, monkeypatch):
     monkeypatch.setattr(selection, "_WORTH_A_SUBOPTIMAL_GPU", 1000)
     engines = open_engines("cuda")
     names = [engine.name for engine in engines]
@@ -103,9 +101,7 @@ def test_engines_on_every_device(two_devices: list[Any], monkeypatch: pytest.Mon
         engine.close()
 
 
-def test_auto_takes_the_gpu_for_large_sets(
-    two_devices: list[Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_auto_takes_the_gpu_for_large_sets(two_devices, monkeypatch, caplog):
     with caplog.at_level(logging.INFO):
         (engine,) = open_engines("auto")
     assert isinstance(engine, CpuEngine)
@@ -117,7 +113,7 @@ def test_auto_takes_the_gpu_for_large_sets(
         engine.close()
 
 
-def test_the_list_of_devices(two_devices: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_devices(two_devices, monkeypatch):
     lines = {line.name: line for line in selection.list_devices()}
     assert list(lines)[:3] == ["cpu", "cuda:0", "cuda:1"]
     assert lines["cuda:1"].usable
@@ -170,12 +166,7 @@ def driver_that(count: int = 0, error: str | None = None) -> SimpleNamespace:
         (None, "finds none"),
     ],
 )
-def test_each_reason_has_its_own_message(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    error: Exception | str | None,
-    said: str,
-) -> None:
+def test_each_reason_has_its_own_message(monkeypatch, caplog, error, said):
     if isinstance(error, Exception):
         import_that_raises(monkeypatch, error)
     else:
@@ -194,7 +185,7 @@ def test_each_reason_has_its_own_message(
     assert description in record.getMessage()
 
 
-def test_a_kernel_by_name(two_devices: list[Any]) -> None:
+def test_a_kernel_by_name(two_devices):
     (sequences,) = PROBLEM.sets()
 
     def opened(device: str, kernel: str) -> Any:

@@ -31,7 +31,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 @settings(max_examples=examples(100))
 @given(problem=st.one_of(small_problems(), large_problems, large_problems))
-def test_instruction_sets_agree(problem: Problem) -> None:
+def test_instruction_sets_agree(problem):
     found = run(open_cpu, problem, instruction_set=BEST)
     for other in OTHERS:
         assert_same(run(open_cpu, problem, instruction_set=other), found, note=(other, problem))
@@ -39,7 +39,7 @@ def test_instruction_sets_agree(problem: Problem) -> None:
 
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
 @pytest.mark.parametrize("case", CASES)
-def test_instruction_sets_agree_on_hard_cases(case: str, detail: Detail) -> None:
+def test_instruction_sets_agree_on_hard_cases(case, detail):
     for mode in MODES:
         for problem in CASES[case](mode):
             found = run(open_cpu, problem, instruction_set=BEST)
@@ -49,14 +49,14 @@ def test_instruction_sets_agree_on_hard_cases(case: str, detail: Detail) -> None
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_environment_chooses(monkeypatch, name):
     monkeypatch.setenv("PAIRALIGN_ISA", name)
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(("ACGT", "AGT", "T"), None, scoring)
     assert_as_reference(problem, run(open_cpu, problem))
 
 
-def test_an_unknown_instruction_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_instruction_set_is_an_error(monkeypatch):
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(("ACGT", "AGT"), None, scoring)
     with pytest.raises(DeviceError, match="mmx.*" + BEST):
@@ -70,7 +70,7 @@ def test_an_unknown_instruction_set_is_an_error(monkeypatch: pytest.MonkeyPatch)
 @given(
     problem=large_problems, window=st.sampled_from([7, 16, 1024]), detail=st.sampled_from(Detail)
 )
-def test_threads_do_not_matter(problem: Problem, window: int, detail: Detail) -> None:
+def test_threads_do_not_matter(problem, window, detail):
     found = run(open_cpu, problem, Want(detail), window=window, threads=1)
     for threads in (2, 3):
         other = run(open_cpu, problem, Want(detail), window=window, threads=threads)
@@ -95,14 +95,14 @@ def assert_memory_does_not_matter(problem: Problem, **options: object) -> int:
 
 @settings(max_examples=examples(60))
 @given(problem=large_problems)
-def test_memory_does_not_matter(problem: Problem) -> None:
+def test_memory_does_not_matter(problem):
     """Little memory: flags for a few rows at a time, filled again from checkpoints."""
     assert_memory_does_not_matter(problem)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", instruction_sets())
-def test_memory_does_not_matter_to_longer_pairs(mode: str, name: str) -> None:
+def test_memory_does_not_matter_to_longer_pairs(mode, name):
     """Pairs of up to a thousand letters, 16-bit and 32-bit, at budgets down to what is possible."""
     rng = np.random.default_rng(12)
     sequences = tuple(random_sequences(rng, "ACGT", 9, 900, "mixed"))
@@ -116,7 +116,7 @@ def test_memory_does_not_matter_to_longer_pairs(mode: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_a_capacity_error_asks_for_is_enough(mode: str) -> None:
+def test_what_a_capacity_error_asks_for_is_enough(mode):
     rng = np.random.default_rng(13)
     sequences = tuple(random_sequences(rng, "ARNDC", 5, 700, "near"))
     scoring = make_scoring(PROTEIN, mode, 11, 1, match_matrix(PROTEIN, 5, -4))
@@ -129,7 +129,7 @@ def test_what_a_capacity_error_asks_for_is_enough(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_long_pair_in_little_memory(mode: str) -> None:
+def test_a_long_pair_in_little_memory(mode):
     """6,000 by 5,000 letters within 20 MiB; flags of all cells would take six times as much."""
     rng = np.random.default_rng(14)
     sequences = tuple(random_sequences(rng, "ARNDC", 2, 6000, "near"))
@@ -141,7 +141,7 @@ def test_a_long_pair_in_little_memory(mode: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
-def test_cancel_ends_the_work_soon(threads: int, detail: Detail) -> None:
+def test_cancel_ends_the_work_soon(threads, detail):
     rng = np.random.default_rng(15)
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(tuple(random_sequences(rng, "ACGT", 64, 12000, "equal")), None, scoring)

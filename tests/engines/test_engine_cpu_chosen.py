@@ -1,6 +1,5 @@
 """Pairs that are few in their row share vectors with pairs of other rows: the same alignments."""
 
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -89,7 +88,7 @@ def assert_chosen(
     seed=SEEDS,
     use=st.sampled_from(["always", "auto"]),
 )
-def test_chosen_pairs(problem: Problem, detail: Detail, share: float, seed: int, use: str) -> None:
+def test_chosen_pairs(problem, detail, share, seed, use):
     """With few long pairs in `auto`: then all rows of few pairs are put together."""
     assert_chosen(problem, share, seed, Want(detail), own_rows=use, long_pairs="never")
 
@@ -102,13 +101,7 @@ def test_chosen_pairs(problem: Problem, detail: Detail, share: float, seed: int,
     share=st.sampled_from([0.02, 0.2, 0.7]),
     seed=SEEDS,
 )
-def test_chosen_pairs_with_end_gaps(
-    problem: Problem,
-    ends: Callable[[Problem, int], Problem],
-    detail: Detail,
-    share: float,
-    seed: int,
-) -> None:
+def test_chosen_pairs_with_end_gaps(problem, ends, detail, share, seed):
     """Lanes end in rows of their own, and each has a query of its own."""
     problem = ends(problem, seed)
     assert_chosen(problem, share, seed, Want(detail), own_rows="always", long_pairs="never")
@@ -119,7 +112,7 @@ def test_chosen_pairs_with_end_gaps(
     ("letters", "mismatch", "transition"),
     [("ACGT", -3, None), ("ACGTN", -3, None), ("ACGT", -3, -1), ("ACGTRN", -3, -1)],
 )
-def test_genes(letters: str, mismatch: int, transition: int | None, mode: str) -> None:
+def test_genes(letters, mismatch, transition, mode):
     """Classes of letters: with others, and with transitions, which not all sets' letters allow."""
     first, second = genes(90, 150, 1, letters), genes(40, 210, 2, letters)
     scoring = dna(mode, mismatch, transition)
@@ -133,7 +126,7 @@ def test_genes(letters: str, mismatch: int, transition: int | None, mode: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("changed", [0.02, 0.15, 0.5])
-def test_rows_with_few_columns(changed: float, mode: str) -> None:
+def test_rows_with_few_columns(changed, mode):
     """Near the diagonal, at a set's end, beside longer columns; local scores may overflow."""
     first, second = genes(150, 330, 15, changed=changed), genes(70, 290, 16, changed=changed)
     for problem in (Problem(first, None, dna(mode)), Problem(first[:100], second, dna(mode))):
@@ -142,7 +135,7 @@ def test_rows_with_few_columns(changed: float, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_of_these_few_pass(mode: str) -> None:
+def test_of_these_few_pass(mode):
     """Pairs whose scores reach a minimum are found, and traced, in lanes of their own rows."""
     for problem in (
         Problem(genes(80, 120, 5), None, dna(mode)),
@@ -154,7 +147,7 @@ def test_of_these_few_pass(mode: str) -> None:
 
 @pytest.mark.parametrize("ambiguous", ["", "X"])
 @pytest.mark.parametrize("mode", MODES)
-def test_a_few_rows_share_lanes(mode: str, ambiguous: str) -> None:
+def test_a_few_rows_share_lanes(mode, ambiguous):
     """Proteins near the diagonal and at a set's end, some alike, with residues that equal none."""
     family = genes(25, 160, 17, "ACDEFGHIKLMNPQRSTVWY" + ambiguous, 0.3)
     first, second = (*proteins(50, 150, seed=18), *family), (*proteins(30, 130, seed=19), *family)
@@ -168,7 +161,7 @@ def test_a_few_rows_share_lanes(mode: str, ambiguous: str) -> None:
         assert_chosen(Problem(first, None, scoring), 1, 0, Want(Detail.CIGAR), **options)
 
 
-def test_single_letters() -> None:
+def test_single_letters():
     sequences = ("A", "C", "A", "N", "ACGTACGT", "A" * 40, "G")
     for mode in MODES:
         for detail in Detail:
@@ -177,7 +170,7 @@ def test_single_letters() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_scores_that_classes_cannot_say(mode: str) -> None:
+def test_scores_that_classes_cannot_say(mode):
     """Each pair of letters has its own score, and ambiguous ones have theirs."""
     matrix = random_matrix(np.random.default_rng(9), -4, 5)
     scoring = make_scoring(DNA, mode, 6, 1, matrix)
@@ -186,7 +179,7 @@ def test_scores_that_classes_cannot_say(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_tiles_of_more_rows(mode: str) -> None:
+def test_tiles_of_more_rows(mode):
     """Long columns have larger tiles, and windows of more columns than are turned at a time."""
     for problem in (
         Problem(genes(12, 1500, 12), None, dna(mode)),

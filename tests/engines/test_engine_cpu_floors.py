@@ -81,13 +81,13 @@ def assert_floors_agree(problem: Problem, want: Want) -> None:
 
 @settings(max_examples=examples(8))
 @given(seed=SEEDS, detail=st.sampled_from(Detail))
-def test_scores_of_any_size_in_8_bits(seed: int, detail: Detail) -> None:
+def test_scores_of_any_size_in_8_bits(seed, detail):
     assert_floors_agree(family(seed), Want(detail))
 
 
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("use", ["always", "never"])
-def test_relatives_above_floors_are_aligned_as_the_reference_does(name: str, use: str) -> None:
+def test_relatives_above_floors_are_aligned_as_the_reference_does(name, use):
     rng = np.random.default_rng(3)
     for letters, scoring in (
         (RESIDUES, protein_scoring()),
@@ -101,7 +101,7 @@ def test_relatives_above_floors_are_aligned_as_the_reference_does(name: str, use
 
 
 @pytest.mark.parametrize("length", [15, 16, 17, 31, 32, 33, 48, 100, 129, 300, 600])
-def test_lengths_at_the_edges_of_blocks_and_tiles(length: int) -> None:
+def test_lengths_at_the_edges_of_blocks_and_tiles(length):
     """Sequences alike from end to end, whose scores rise as fast as they can."""
     rng = np.random.default_rng(length)
     sequences = [*relatives(rng, BASES, length, 3, 0.01), "A" * length, "A" * (length + 1)]
@@ -110,7 +110,7 @@ def test_lengths_at_the_edges_of_blocks_and_tiles(length: int) -> None:
         assert_floors_agree(Problem(tuple(sequences), None, scoring), Want(Detail.CIGAR))
 
 
-def test_of_equal_scores_above_floors_the_first_cell_wins() -> None:
+def test_of_equal_scores_above_floors_the_first_cell_wins():
     """The best score in many tiles, some of them of one column of tiles."""
     rng = np.random.default_rng(9)
     unit, gap = "".join(rng.choice(list(BASES), 150)), "".join(rng.choice(list(BASES), 37))
@@ -123,7 +123,7 @@ def test_of_equal_scores_above_floors_the_first_cell_wins() -> None:
 
 
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
-def test_few_relatives_among_strangers(detail: Detail) -> None:
+def test_few_relatives_among_strangers(detail):
     """Pairs that overflow are few in their row: they are put together, also with a least score."""
     rng = np.random.default_rng(11)
     sequences = [sequence for _ in range(30) for sequence in relatives(rng, RESIDUES, 130, 3, 0.1)]

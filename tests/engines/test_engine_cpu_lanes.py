@@ -1,6 +1,6 @@
 """Lanes of 8, 16 and 32 bits give the same alignments, also where scores pass what they hold."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -61,12 +61,12 @@ def assert_lanes_agree(problem: Problem, detail: Detail, names: tuple[str, ...])
     problem=st.one_of(small_problems(), large_problems, large_problems),
     detail=st.sampled_from(Detail),
 )
-def test_widths_agree(problem: Problem, detail: Detail) -> None:
+def test_widths_agree(problem, detail):
     assert_lanes_agree(problem, detail, instruction_sets())
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_widths_agree_on_hard_cases(case: str) -> None:
+def test_widths_agree_on_hard_cases(case):
     for mode in MODES:
         for problem in CASES[case](mode):
             assert_lanes_agree(problem, Detail.CIGAR, instruction_sets()[:1])
@@ -79,14 +79,12 @@ def test_widths_agree_on_hard_cases(case: str) -> None:
     ends=st.sampled_from([with_ends, with_vsearch_ties]),
     detail=st.sampled_from(Detail),
 )
-def test_widths_agree_on_end_gaps(
-    problem: Problem, seed: int, ends: Callable[[Problem, int], Problem], detail: Detail
-) -> None:
+def test_widths_agree_on_end_gaps(problem, seed, ends, detail):
     assert_lanes_agree(ends(problem, seed), detail, instruction_sets())
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_widths_agree_on_end_gaps_of_hard_cases(case: str) -> None:
+def test_widths_agree_on_end_gaps_of_hard_cases(case):
     for seed, problem in enumerate(CASES[case]("global")):
         for ends in (with_ends, with_vsearch_ties):
             assert_lanes_agree(ends(problem, seed), Detail.CIGAR, instruction_sets()[:1])
@@ -94,9 +92,7 @@ def test_widths_agree_on_end_gaps_of_hard_cases(case: str) -> None:
 
 @settings(max_examples=examples(20))
 @given(problem=large_problems, seed=SEEDS, ends=st.sampled_from([with_ends, with_vsearch_ties]))
-def test_end_gaps_in_narrow_lanes_are_those_of_the_reference(
-    problem: Problem, seed: int, ends: Callable[[Problem, int], Problem]
-) -> None:
+def test_end_gaps_in_narrow_lanes_are_those_of_the_reference(problem, seed, ends):
     problem = ends(problem, seed)
     for use in ("never", "always"):
         found = run(open_cpu, problem, lane_bits=8, long_pairs="never", own_rows=use)
@@ -104,7 +100,7 @@ def test_end_gaps_in_narrow_lanes_are_those_of_the_reference(
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_ties_of_vsearch_where_mismatches_cost_more_than_gaps(name: str) -> None:
+def test_ties_of_vsearch_where_mismatches_cost_more_than_gaps(name):
     """Two gaps instead of a mismatch: which of them comes first depends on who is the query."""
     rng = np.random.default_rng(5)
     sequences = tuple(
@@ -121,7 +117,7 @@ def test_ties_of_vsearch_where_mismatches_cost_more_than_gaps(name: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_end_gaps_of_long_sequences(seed: int) -> None:
+def test_end_gaps_of_long_sequences(seed):
     """Paths that begin and end in tiles far from the corners, and sums beyond 16 bits."""
     one = proteins(1, 1100, seed=seed, shape="equal")[0]
     sequences = (one, one[300:900], one[:200], one[-150:], one[500:], *proteins(30, 700, seed=9))
@@ -133,7 +129,7 @@ def test_end_gaps_of_long_sequences(seed: int) -> None:
 
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
 @pytest.mark.parametrize("mode", MODES)
-def test_proteins_of_many_lengths(mode: str, detail: Detail) -> None:
+def test_proteins_of_many_lengths(mode, detail):
     """More columns than any vector has lanes, paths over many tiles, alone and in two sets."""
     first, second = proteins(70, 150, seed=3), proteins(40, 90, seed=4)
     assert_lanes_agree(Problem(first, None, blosum_like(mode)), detail, instruction_sets())
@@ -142,7 +138,7 @@ def test_proteins_of_many_lengths(mode: str, detail: Detail) -> None:
 
 @pytest.mark.parametrize("longest", [543, 560, 1100])
 @pytest.mark.parametrize("mode", MODES)
-def test_long_sequences_have_larger_tiles(mode: str, longest: int) -> None:
+def test_long_sequences_have_larger_tiles(mode, longest):
     """Paths with long gaps leave windows of 32 and 64 columns; unrelated ones lie anywhere."""
     rng = np.random.default_rng(longest)
     one = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), longest))
@@ -162,7 +158,7 @@ def scores_at(limit: int, highest: int) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("limit", "highest"), [(127, 3), (128, 5), (255, 3), (256, 7), (32767, 45), (65535, 45)]
 )
-def test_scores_at_the_limits_of_lanes(limit: int, highest: int, number: int, mode: str) -> None:
+def test_scores_at_the_limits_of_lanes(limit, highest, number, mode):
     """On instruction sets in turns."""
     name = instruction_sets()[(number + highest) % len(instruction_sets())]
     sequences = tuple(scores_at(limit, highest))
@@ -187,9 +183,7 @@ def test_scores_at_the_limits_of_lanes(limit: int, highest: int, number: int, mo
 
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (7, 2), (4, 4)])
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "end-gaps"])
-def test_scores_that_rise_by_what_8_bits_hold_just_or_not(
-    mode: str, gap_open: int, gap_extend: int
-) -> None:
+def test_scores_that_rise_by_what_8_bits_hold_just_or_not(mode, gap_open, gap_extend):
     """Between few columns: from almost nothing to twice as much, in some lanes and tiers."""
     rng = np.random.default_rng(gap_open)
     matrix = match_matrix(DNA, 1, -4)
@@ -211,9 +205,7 @@ def test_scores_that_rise_by_what_8_bits_hold_just_or_not(
     [(55, 68, 4), (56, 68, 4), (54, 69, 4), (126, 1, 0), (127, 1, 0), (62, 64, 1), (47, 40, 40)],
 )
 @pytest.mark.parametrize("mode", ["global", "semiglobal"])
-def test_costs_that_differences_of_8_bits_hold_just_or_not(
-    mode: str, highest: int, gap_open: int, gap_extend: int
-) -> None:
+def test_costs_that_differences_of_8_bits_hold_just_or_not(mode, highest, gap_open, gap_extend):
     """Signed bytes: highest + open + extend <= 127, open - extend <= 64."""
     generator = np.random.default_rng(highest + gap_open)
     for worst in (-1, -2 * gap_open, -2 * gap_open - 1):
@@ -228,7 +220,7 @@ def test_costs_that_differences_of_8_bits_hold_just_or_not(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_scores_that_8_bits_hold_just_or_not_are_those_of_the_reference(mode: str) -> None:
+def test_scores_that_8_bits_hold_just_or_not_are_those_of_the_reference(mode):
     """Of 16 pairs a batch, some fit and some are aligned again."""
     sequences = ["A" * n for n in range(230, 256, 3)]
     scoring = make_scoring(DNA, mode, 2, 1, match_matrix(DNA, 1, -1))
@@ -237,7 +229,7 @@ def test_scores_that_8_bits_hold_just_or_not_are_those_of_the_reference(mode: st
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_of_equal_local_scores_far_apart_the_first_column_and_row_win(name: str) -> None:
+def test_of_equal_local_scores_far_apart_the_first_column_and_row_win(name):
     """The best score in many tiles: above, below and beside the one that has the first cell."""
     first, second, gap = "ACCAGTTA", "GTGACACT", "C" * 23
     rows = (
@@ -254,7 +246,7 @@ def test_of_equal_local_scores_far_apart_the_first_column_and_row_win(name: str)
 
 
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
-def test_pairs_that_were_not_wanted_stay_out(detail: Detail) -> None:
+def test_pairs_that_were_not_wanted_stay_out(detail):
     """Masks, and scores that overflow, in one batch."""
     rng = np.random.default_rng(6)
     sequences = tuple(

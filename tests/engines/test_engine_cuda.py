@@ -61,7 +61,7 @@ def opener(device: Any, **fixed: Any) -> Any:
 
 @settings(max_examples=examples(60))
 @given(problem=st.one_of(small_problems(), large_problems))
-def test_any_problem(device: Any, problem: Problem) -> None:
+def test_any_problem(device, problem):
     found = run(opener(device), problem)
     assert_every_pair(problem, found)
     assert_same(run(open_cpu, problem), found, note=problem)
@@ -70,7 +70,7 @@ def test_any_problem(device: Any, problem: Problem) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", QUICK_CASES)
-def test_hard_cases(device: Any, case: str, mode: str) -> None:
+def test_hard_cases(device, case, mode):
     for problem in list(CASES[case](mode))[-3:]:
         found = run(opener(device), problem)
         assert_same(run(open_cpu, problem), found, note=problem)
@@ -81,9 +81,7 @@ def test_hard_cases(device: Any, case: str, mode: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("block", [8, 32])
-def test_the_size_of_blocks_does_not_matter(
-    device: Any, monkeypatch: pytest.MonkeyPatch, block: int, mode: str
-) -> None:
+def test_the_size_of_blocks_does_not_matter(device, monkeypatch, block, mode):
     monkeypatch.setitem(FAMILIES, "other", lambda: PairPerThread(block=block))
     for second in (None, proteins(20, 50, seed=2)):
         problem = Problem(proteins(37, 40), second, blosum_like(mode))
@@ -92,7 +90,7 @@ def test_the_size_of_blocks_does_not_matter(
 
 @pytest.mark.parametrize("window", [15, 16, 80])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_windows_that_nothing_divides(device: Any, window: int, two_sets: bool) -> None:
+def test_windows_that_nothing_divides(device, window, two_sets):
     second = proteins(50, 30, seed=5) if two_sets else None
     problem = Problem(proteins(61, 30), second, blosum_like("local"))
     found = run(opener(device), problem, window=window)
@@ -101,7 +99,7 @@ def test_windows_that_nothing_divides(device: Any, window: int, two_sets: bool) 
 
 @pytest.mark.parametrize("detail", list(Detail))
 @pytest.mark.parametrize("mode", MODES)
-def test_small_batches(device: Any, mode: str, detail: Detail) -> None:
+def test_small_batches(device, mode, detail):
     for second in (None, proteins(17, 60, seed=3)):
         problem = Problem(proteins(35, 60), second, blosum_like(mode))
         everything = run(open_cpu, problem)
@@ -111,7 +109,7 @@ def test_small_batches(device: Any, mode: str, detail: Detail) -> None:
 
 
 @pytest.mark.parametrize("detail", list(Detail))
-def test_least_scores(device: Any, detail: Detail) -> None:
+def test_least_scores(device, detail):
     problem = Problem(proteins(60, 60), None, blosum_like("local"))
     everything = run(open_cpu, problem)
     for least in (0, 10, int(np.median(everything.raw_score)), int(everything.raw_score.max()) + 1):
@@ -122,7 +120,7 @@ def test_least_scores(device: Any, detail: Detail) -> None:
             assert_same(found, expected, detail, (least, memory_bytes))
 
 
-def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_pairs_without_room_go_to_the_cpu(device, caplog):
     sequences = (*proteins(20, 40), *proteins(4, 900, seed=4, shape="equal"))
     for mode in MODES:
         problem = Problem(sequences, None, blosum_like(mode))
@@ -135,9 +133,7 @@ def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCapture
         assert re.search("'seq2[1-4]' and 'seq2[1-4]'", record.getMessage())  # long ones
 
 
-def test_out_of_memory_halves_the_batch(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_out_of_memory_halves_the_batch(monkeypatch, caplog):
     device = host_device()
     memory = device.driver.memory
     problem = Problem(proteins(120, 60), proteins(50, 60, seed=9), blosum_like("global"))
@@ -157,7 +153,7 @@ def test_out_of_memory_halves_the_batch(
     assert memory.used_bytes == 0
 
 
-def test_no_memory_at_all_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_at_all_is_an_error(monkeypatch):
     device = host_device()
     memory = device.driver.memory
     problem = Problem(proteins(50, 60), None, blosum_like("global"))
@@ -178,9 +174,7 @@ def test_no_memory_at_all_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["fill_pair_per_thread", "traceback_pair_per_thread"])
-def test_a_failure_names_device_kernel_and_window(
-    monkeypatch: pytest.MonkeyPatch, kernel: str
-) -> None:
+def test_a_failure_names_device_kernel_and_window(monkeypatch, kernel):
     device = host_device()
     monkeypatch.setattr(device.driver.memory, "failing_launches", {kernel})
     problem = Problem(proteins(40, 20), None, blosum_like("global"))
@@ -190,9 +184,7 @@ def test_a_failure_names_device_kernel_and_window(
 
 
 @pytest.mark.parametrize("missing", ["packed/fill.cu", "packed/traceback.cu"])
-def test_kernels_that_are_not_there_are_replaced_only_by_auto(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, missing: str
-) -> None:
+def test_kernels_that_are_not_there_are_replaced_only_by_auto(monkeypatch, caplog, missing):
     """A cache that earlier runs have filled in part, and no nvcc."""
     device = host_device()
     load_modules = device.load_modules
@@ -233,7 +225,7 @@ def test_kernels_that_are_not_there_are_replaced_only_by_auto(
     ("family", "source"),
     [("packed", "packed/traceback.cu"), ("block-diagonals", "block_diagonals/traceback.cu")],
 )
-def test_what_traces_is_compiled_while_pairs_are_scored(family: str, source: str) -> None:
+def test_what_traces_is_compiled_while_pairs_are_scored(family, source):
     """Overlaps are scored first: then kernels that trace need not be waited for."""
     rng = np.random.default_rng(3)
     sequences = SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), 200)) for _ in range(4)])
@@ -248,7 +240,7 @@ def test_what_traces_is_compiled_while_pairs_are_scored(family: str, source: str
         assert STRAND_SOURCE in ahead
 
 
-def test_several_engines_on_a_device(device: Any) -> None:
+def test_several_engines_on_a_device(device):
     problem = Problem(proteins(150, 40), None, blosum_like("semiglobal"))
     sets = problem.sets()
     windows = list(windows_of(150, None, 32))
@@ -265,7 +257,7 @@ def test_several_engines_on_a_device(device: Any) -> None:
             engine.close()
 
 
-def test_cancelling(device: Any) -> None:
+def test_cancelling(device):
     problem = Problem(proteins(60, 60), None, blosum_like("global"))
     (window,) = windows_of(60, None, 60)
     with_engine = opener(device)(problem.sets(), problem.scoring)
@@ -275,13 +267,13 @@ def test_cancelling(device: Any) -> None:
     with_engine.close()
 
 
-def test_an_unknown_kernel_is_an_error(device: Any) -> None:
+def test_an_unknown_kernel_is_an_error(device):
     problem = Problem(proteins(3, 5), None, blosum_like("global"))
     with pytest.raises(DeviceError, match=f"'fast'.*{PAPER}"):
         run(opener(device, family="fast"), problem)
 
 
-def test_an_old_device_is_an_error() -> None:
+def test_an_old_device_is_an_error():
     device = host_device()
     device.capability = (5, 2)
     problem = Problem(proteins(3, 5), None, blosum_like("global"))
@@ -304,9 +296,7 @@ def test_an_old_device_is_an_error() -> None:
         ("global", 1000, -1000, (5000, 1), 20_000, PLAIN),
     ],
 )
-def test_widths(
-    mode: str, match: int, mismatch: int, gaps: tuple[int, int], length: int, expected: Any
-) -> None:
+def test_widths(mode, match, mismatch, gaps, length, expected):
     scoring = make_scoring(DNA, mode, *gaps, match_matrix(DNA, match, mismatch))
     assert choose_width(scoring, length, length) == expected
 
@@ -325,12 +315,9 @@ def read_or_make(name: str, number: int, mean: int, letters: str) -> SequenceSet
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("name", "number", "mean", "letters"),
-    [
-        ("mean0257.fa.gz", 2000, 257, "ARNDCQEGHILKMFPSTWYV"),
-        ("reads.fa.gz", 1000, 300, "ACGT"),
-    ],
+    [("mean0257.fa.gz", 2000, 257, "ARNDCQEGHILKMFPSTWYV"), ("reads.fa.gz", 1000, 300, "ACGT")],
 )
-def test_large_sets(name: str, number: int, mean: int, letters: str, mode: str) -> None:
+def test_large_sets(name, number, mean, letters, mode):
     """Byte for byte as the CPU engine."""
     device = cuda_device()
     sequences = read_or_make(name, number, mean, letters)
@@ -359,7 +346,7 @@ def every_core(sequences: SequenceSet, scoring: Any) -> Any:
 
 
 @pytest.mark.gpu
-def test_threads_of_other_libraries_are_left_alone() -> None:
+def test_threads_of_other_libraries_are_left_alone():
     """The engine leaves no context behind in the thread that used it."""
     device = cuda_device()
     problem = Problem(proteins(20, 30), None, blosum_like("global"))
@@ -376,7 +363,7 @@ def test_threads_of_other_libraries_are_left_alone() -> None:
     assert left == [None]
 
 
-def test_a_closed_engine_holds_no_streams() -> None:
+def test_a_closed_engine_holds_no_streams():
     """They end while their context is current, whatever still refers to the engine."""
     device = host_device()
     shared = device.streams()

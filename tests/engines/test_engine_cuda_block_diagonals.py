@@ -90,7 +90,7 @@ def check(device: Any, problem: Problem, want: Want | None = None, **options: An
 
 @settings(max_examples=examples(20))
 @given(seed=SEEDS, rows_a_lane=st.sampled_from([None, *ROWS_A_LANE]))
-def test_lengths_at_edges(device: Any, seed: int, rows_a_lane: int | None) -> None:
+def test_lengths_at_edges(device, seed, rows_a_lane):
     problem = problem_of(np.random.default_rng(seed), EDGES, 3)
     if device.model != "this CPU" or problem.scoring.mode == "local" or is_narrow(problem):
         check(device, problem, rows_a_lane=rows_a_lane)  # fewer kernels to compile for this CPU
@@ -104,15 +104,13 @@ def test_lengths_at_edges(device: Any, seed: int, rows_a_lane: int | None) -> No
     detail=st.sampled_from(list(Detail)),
     memory_bytes=st.sampled_from([None, 3 * MIB, 6 * MIB]),
 )
-def test_lengths_at_far_edges(
-    gpu: Any, seed: int, rows_a_lane: int | None, detail: Detail, memory_bytes: int | None
-) -> None:
+def test_lengths_at_far_edges(gpu, seed, rows_a_lane, detail, memory_bytes):
     problem = problem_of(np.random.default_rng(seed), EDGES + 3 * FAR_EDGES, 4)
     check(gpu, problem, Want(detail), rows_a_lane=rows_a_lane, memory_bytes=memory_bytes)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_many_tiles(device: Any, mode: str) -> None:
+def test_many_tiles(device, mode):
     """Tiles of 256 letters, a few of them filled again at a time."""
     rng = np.random.default_rng(1)
     sequences = random_sequences(rng, "ACGT", 2, 700, "equal")
@@ -123,12 +121,12 @@ def test_many_tiles(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["homopolymers", "no_match_at_all"])
-def test_ties(device: Any, case: str) -> None:
+def test_ties(device, case):
     for mode in MODES:
         check(device, list(CASES[case](mode))[-1])
 
 
-def test_a_gap_across_many_tiles(device: Any) -> None:
+def test_a_gap_across_many_tiles(device):
     """Also beside the diagonal, where no tile has been filled in advance."""
     rng = np.random.default_rng(2)
     (whole,) = random_sequences(rng, "ACGT", 1, 1100, "equal")
@@ -137,14 +135,14 @@ def test_a_gap_across_many_tiles(device: Any) -> None:
     check(device, Problem((whole, whole[:300] + whole[-20:]), None, dna("semiglobal")))
 
 
-def test_scores_of_32_bits(device: Any) -> None:
+def test_scores_of_32_bits(device):
     rng = np.random.default_rng(3)
     sequences = random_sequences(rng, "ACGT", 2, 300, "near")
     check(device, Problem(tuple(sequences), None, dna("local", 1000)))
 
 
 @pytest.mark.parametrize("detail", list(Detail))
-def test_details_least_scores_and_chosen_pairs(device: Any, detail: Detail) -> None:
+def test_details_least_scores_and_chosen_pairs(device, detail):
     rng = np.random.default_rng(4)
     sequences = random_sequences(rng, "ACGT", 7, 150, "mixed")
     problem = Problem(tuple(sequences), None, dna("local"))
@@ -161,7 +159,7 @@ def test_details_least_scores_and_chosen_pairs(device: Any, detail: Detail) -> N
     assert_same(everything.take(pair_mask), found, detail)
 
 
-def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launches_and_batches_do_not_show(device, monkeypatch):
     rng = np.random.default_rng(5)
     sequences = random_sequences(rng, "ACGT", 4, 500, "near")
     problem = Problem(tuple(sequences), None, dna("local"))
@@ -173,13 +171,13 @@ def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.Monke
     assert_same(expected, run(opener(device), problem))
 
 
-def test_a_pair_without_room_goes_to_the_cpu(device: Any) -> None:
+def test_a_pair_without_room_goes_to_the_cpu(device):
     rng = np.random.default_rng(6)
     problem = Problem(tuple(random_sequences(rng, "ACGT", 2, 900, "near")), None, dna("global"))
     check(device, problem, memory_bytes=60 * KIB)
 
 
-def test_gaps_that_cost_too_much_are_an_error(device: Any) -> None:
+def test_gaps_that_cost_too_much_are_an_error(device):
     scoring = make_scoring(DNA, "global", OPEN_LIMIT, 1, match_matrix(DNA, 1, -1))
     with pytest.raises(DeviceError, match=f"costs {OPEN_LIMIT}, at most {OPEN_LIMIT - 1}"):
         run(opener(device), Problem(("A", "C"), None, scoring))
@@ -189,9 +187,7 @@ def test_gaps_that_cost_too_much_are_an_error(device: Any) -> None:
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_auto_gives_long_pairs_to_block_diagonals(
-    device: Any, monkeypatch: pytest.MonkeyPatch, second: bool
-) -> None:
+def test_auto_gives_long_pairs_to_block_diagonals(device, monkeypatch, second):
     """A few long sequences among short ones: the pairs come back in the window's order."""
     rng = np.random.default_rng(7)
     sequences = random_sequences(rng, "ACGT", 9, 30, "mixed")
@@ -213,7 +209,7 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     assert routed == [2 if second else 1]
 
 
-def test_pairs_without_room_elsewhere_go_to_block_diagonals(monkeypatch: Any) -> None:
+def test_pairs_without_room_elsewhere_go_to_block_diagonals(monkeypatch):
     device = host_device()
     monkeypatch.setitem(FAMILIES, "packed", PairPerThread)  # needs quadratic memory
     rng = np.random.default_rng(8)
@@ -223,7 +219,7 @@ def test_pairs_without_room_elsewhere_go_to_block_diagonals(monkeypatch: Any) ->
     assert "refill_tiles" in device.driver.memory.launches
 
 
-def test_who_is_long() -> None:
+def test_who_is_long():
     (window,) = windows_of(100, None, 100)
     lengths = np.full(100, 5000, np.int32)
     chosen = routing.long_pairs(window, None, lengths, lengths, 1000)
@@ -245,7 +241,7 @@ def test_who_is_long() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.05, 0.6])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_chosen_pairs_of_a_family_that_does_not_choose(share: float, two_sets: bool) -> None:
+def test_chosen_pairs_of_a_family_that_does_not_choose(share, two_sets):
     device = host_device()
     rng = np.random.default_rng(9)
     sequences = tuple(random_sequences(rng, "ACGT", 90, 12, "mixed"))
@@ -273,7 +269,7 @@ TASK = Task(traced=True, local=True, wants_runs=True, wide=False, multiprocessor
     ("letters", "memory_bytes"),
     [(45_000, 1 << 30), (1_000_000, 4 << 30), (1_000_000, 1300 << 20), (5_000_000, 100 << 30)],
 )
-def test_a_long_pair_fits(letters: int, memory_bytes: int) -> None:
+def test_a_long_pair_fits(letters, memory_bytes):
     layout = lay_out([Shape(letters, letters)], TASK, memory_bytes)
     assert layout is not None
     assert layout.bytes <= memory_bytes
@@ -281,7 +277,7 @@ def test_a_long_pair_fits(letters: int, memory_bytes: int) -> None:
     assert layout.tile % (32 * layout.rows_a_lane) == 0
 
 
-def test_any_memory_from_some_size_on_is_enough() -> None:
+def test_any_memory_from_some_size_on_is_enough():
     shapes = [Shape(200_000, 150_000)]
     layouts = [lay_out(shapes, TASK, 1 << k) for k in range(24, 38)]
     fitting = [layout for layout in layouts if layout]
@@ -294,7 +290,7 @@ def test_any_memory_from_some_size_on_is_enough() -> None:
 
 @settings(max_examples=examples(50))
 @given(seed=SEEDS)
-def test_arrays_of_a_batch_do_not_overlap(seed: int) -> None:
+def test_arrays_of_a_batch_do_not_overlap(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 5000, size=(int(rng.integers(1, 8)), 2))
     shapes = [Shape(int(max(one)), int(min(one))) for one in lengths]
@@ -342,7 +338,7 @@ def test_arrays_of_a_batch_do_not_overlap(seed: int) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_more_strips_than_tags(gpu: Any, mode: str) -> None:
+def test_more_strips_than_tags(gpu, mode):
     """Strips are told apart by a number of 12 bits, and there are more of them than warps."""
     rng = np.random.default_rng(10)
     long = "".join(rng.choice(list("ACGT"), 700_000))
@@ -354,7 +350,7 @@ def test_more_strips_than_tags(gpu: Any, mode: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("letters", [3001, 12_345, 40_000])
-def test_long_pairs(gpu: Any, mode: str, letters: int) -> None:
+def test_long_pairs(gpu, mode, letters):
     """As the CPU engine, byte for byte: related, with rearranged parts, and unrelated."""
     rng = np.random.default_rng(letters)
     first = rng.choice(list("ACGT"), letters)

@@ -9,7 +9,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_thresholds import make_pair_thresholds
-from strategies import Problem, small_problems
+from strategies import small_problems
 from test_near import family, triples
 
 from pairalign.alignments.problem import Problem as Aligned
@@ -24,7 +24,7 @@ from pairalign.sequences.sets import SequenceSet
 
 @given(problem=small_problems(), limit=st.integers(0, 150))
 @settings(max_examples=examples(100), deadline=None)
-def test_drops_are_those_of_cores(device: Any, problem: Problem, limit: int) -> None:
+def test_drops_are_those_of_cores(device, problem, limit):
     sets, scoring = problem.sets(), replace(problem.scoring, mode="global")
     targets = sets[1] if len(sets) > 1 else None
     fits = []
@@ -40,7 +40,7 @@ def test_drops_are_those_of_cores(device: Any, problem: Problem, limit: int) -> 
 
 @pytest.mark.parametrize("gap_extend", [1, 11])
 @pytest.mark.parametrize("limit", [0, 10, 30, 70, 110, 150, 600])
-def test_few_diagonals_and_many(device: Any, gap_extend: int, limit: int) -> None:
+def test_few_diagonals_and_many(device, gap_extend, limit):
     sequences, scoring, expected = family(gap_extend)
     found = pairs_within_drop(Aligned(sequences, None, scoring), limit, find=find_on_gpus([device]))
     assert triples(found) == [one for one in expected if one[2] <= limit]
@@ -52,7 +52,7 @@ def test_few_diagonals_and_many(device: Any, gap_extend: int, limit: int) -> Non
     st.sampled_from(["one set", "two sets"]),
 )
 @settings(max_examples=examples(60), deadline=None)
-def test_edits_are_those_of_cores(device: Any, records: list[str], limit: int, sets: str) -> None:
+def test_edits_are_those_of_cores(device, records, limit, sets):
     one = SequenceSet.from_strings(records, alphabet="protein")
     targets = None if sets == "one set" else one
     found = pairs_within_edits(one, targets, limit, find=find_on_gpus([device]))
@@ -73,7 +73,7 @@ def many(longest: int) -> SequenceSet:
 
 
 @pytest.mark.parametrize("longest", [5, 40, LONGEST])
-def test_blocks_devices_and_room_do_not_show(device: Any, longest: int) -> None:
+def test_blocks_devices_and_room_do_not_show(device, longest):
     """Pairs that find no room are compared again, in halves."""
     sequences = many(longest)
     expected = pairs_within_edits(sequences, None, 5)
@@ -91,14 +91,14 @@ def test_blocks_devices_and_room_do_not_show(device: Any, longest: int) -> None:
         assert sum(counted) == len(sequences) * (len(sequences) - 1) // 2
 
 
-def test_thresholds_of_lengths(device: Any) -> None:
+def test_thresholds_of_lengths(device):
     sequences, how = many(20), {"thresholds": make_pair_thresholds(max_length_ratio=1.2)}
     expected = pairs_within_edits(sequences, None, 9, **how)
     found = pairs_within_edits(sequences, None, 9, find=find_on_gpus([device]), **how)
     assert triples(found) == triples(expected) != triples(pairs_within_edits(sequences, None, 9))
 
 
-def test_which_device(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_device(device, monkeypatch):
     """Cores take long sequences, and few pairs where no device is named."""
     used: list[int] = []
 

@@ -68,7 +68,7 @@ def assert_like_cpu(device: Any, problem: Problem, **options: Any) -> None:
 
 @settings(max_examples=examples(15))
 @given(problem=small_problems())
-def test_any_small_problem(device: Any, problem: Problem) -> None:
+def test_any_small_problem(device, problem):
     assume(can(problem))
     found = run(opener(device), problem)
     assert_every_pair(problem, found)
@@ -78,7 +78,7 @@ def test_any_small_problem(device: Any, problem: Problem) -> None:
 @pytest.mark.gpu
 @settings(max_examples=examples(80))
 @given(problem=st.one_of(small_problems(), large_problems))
-def test_any_problem(gpu: Any, problem: Problem) -> None:
+def test_any_problem(gpu, problem):
     assume(can(problem))
     found = run(opener(gpu), problem)
     assert_same(run(open_cpu, problem), found, note=problem)
@@ -88,27 +88,27 @@ def test_any_problem(gpu: Any, problem: Problem) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", sorted(CASES))
-def test_hard_cases(gpu: Any, case: str, mode: str) -> None:
+def test_hard_cases(gpu, case, mode):
     for problem in list(CASES[case](mode))[-3:]:
         if can(problem):
             assert_like_cpu(gpu, problem)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_lengths_at_the_edges_of_tiles(device: Any, mode: str) -> None:
+def test_lengths_at_the_edges_of_tiles(device, mode):
     assert_like_cpu(device, Problem(related(EDGES[:12], 1), None, blosum_like(mode)))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_lengths_at_the_edges_of_tilings(gpu: Any, mode: str) -> None:
+def test_lengths_at_the_edges_of_tilings(gpu, mode):
     first = related(EDGES + FAR_EDGES, 2)
     assert_like_cpu(gpu, Problem(first, None, blosum_like(mode)))
     assert_like_cpu(gpu, Problem(first, related(FAR_EDGES[::-3], 3), blosum_like(mode)))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_equally_good_alignments_everywhere(device: Any, mode: str) -> None:
+def test_equally_good_alignments_everywhere(device, mode):
     for gap_open, gap_extend in ((0, 0), (1, 1), (2, 0)):
         matrix = match_matrix(DNA, 1, -1)
         scoring = make_scoring(DNA, mode, gap_open, gap_extend, matrix)
@@ -118,7 +118,7 @@ def test_equally_good_alignments_everywhere(device: Any, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("length", [150, pytest.param(400, marks=pytest.mark.gpu)])
-def test_tandem_repeats(device: Any, mode: str, length: int) -> None:
+def test_tandem_repeats(device, mode, length):
     """Long gaps within tiles and between them, of one set and of two with equal lengths."""
     (ancestor,) = related((length + 100,), 6, "ACGT")
     rng = np.random.default_rng(7)
@@ -133,7 +133,7 @@ def test_tandem_repeats(device: Any, mode: str, length: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_gaps_across_several_tiles(device: Any, mode: str) -> None:
+def test_gaps_across_several_tiles(device, mode):
     (whole,) = related((150,), 4)
     sequences = (whole, whole[:20] + whole[110:], whole[:70] + whole[75:], whole[40:])
     second = (whole[:15] + whole[100:], "W" * 60 + whole[:30])
@@ -144,7 +144,7 @@ def test_gaps_across_several_tiles(device: Any, mode: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_scores_at_the_limit_of_16_bits(gpu: Any, mode: str) -> None:
+def test_scores_at_the_limit_of_16_bits(gpu, mode):
     """In either half of a word, next to a pair that scores little."""
     high, low = related((500, 500), 5)
     others = tuple("W" * len(high) for _ in range(2))
@@ -158,7 +158,7 @@ def test_scores_at_the_limit_of_16_bits(gpu: Any, mode: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("detail", list(Detail))
 @pytest.mark.parametrize("mode", MODES)
-def test_small_batches(gpu: Any, mode: str, detail: Detail) -> None:
+def test_small_batches(gpu, mode, detail):
     rng = np.random.default_rng(6)
     first = tuple(random_sequences(rng, "ARNDCQEGHILKM", 70, 300, "mixed"))
     problem = Problem(first, None, blosum_like(mode))
@@ -171,7 +171,7 @@ def test_small_batches(gpu: Any, mode: str, detail: Detail) -> None:
     assert_same(run(open_cpu, problem, want), run(opener(gpu), problem, want), detail)
 
 
-def test_what_it_cannot_do_is_said() -> None:
+def test_what_it_cannot_do_is_said():
     scoring = blosum_like("global")
     assert Packed().supports(scoring, Detail.CIGAR, (9, 0)) is None
     assert "shared memory" in str(Packed().supports(scoring, Detail.CIGAR, (8, 6)))

@@ -50,7 +50,7 @@ def random_protein(length: int, seed: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-def test_gaps_that_begin_and_end_anywhere_in_a_tile(device: Any, mode: str) -> None:
+def test_gaps_that_begin_and_end_anywhere_in_a_tile(device, mode):
     """A deletion of 1 letter to several tiles at every place: in rows, then in columns."""
     whole = random_protein(110, 1)
     shorter = tuple(
@@ -62,7 +62,7 @@ def test_gaps_that_begin_and_end_anywhere_in_a_tile(device: Any, mode: str) -> N
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_paths_along_a_border(device: Any, mode: str) -> None:
+def test_paths_along_a_border(device, mode):
     """The path runs down or across for as long as its tile, just before or behind its border."""
     tail = random_protein(40, 2)
     queries = tuple(random_protein(n, 3) + tail for n in (1, 8, 15, 16, 17, 32))
@@ -70,7 +70,7 @@ def test_paths_along_a_border(device: Any, mode: str) -> None:
     assert_like_cpu(device, Problem(queries, targets, protein_scoring(mode, 9, 2, 0)))
 
 
-def test_local_alignments_that_begin_and_end_on_borders(device: Any) -> None:
+def test_local_alignments_that_begin_and_end_on_borders(device):
     core = random_protein(40, 5)
     targets = tuple(
         "W" * before + core[: 14 + before % 5] + "W" * (before % 4) for before in range(34)
@@ -80,7 +80,7 @@ def test_local_alignments_that_begin_and_end_on_borders(device: Any) -> None:
     assert_like_cpu(device, Problem(("W" * 19 + core, "W" * 7 + core + "W" * 9), targets, scoring))
 
 
-def test_local_alignments_that_are_equally_good(device: Any) -> None:
+def test_local_alignments_that_are_equally_good(device):
     """The same stretch again and again: the end cell is one of many, in many tiles."""
     core = random_protein(12, 6)
     queries = tuple(("W" * n + core) * 4 for n in (1, 4, 5, 9))
@@ -90,7 +90,7 @@ def test_local_alignments_that_are_equally_good(device: Any) -> None:
     )
 
 
-def test_local_alignments_in_one_strip_or_in_several(device: Any) -> None:
+def test_local_alignments_in_one_strip_or_in_several(device):
     """The end cell is in the first strip of columns or in the last; or both have as good a one."""
     core, other = random_protein(30, 20), random_protein(29, 21)
     room = ("W" * 35, "W" * 1000, "W" * 25)  # columns of two strips
@@ -103,7 +103,7 @@ def test_local_alignments_in_one_strip_or_in_several(device: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_ties_at_the_borders_of_tiles(device: Any, mode: str) -> None:
+def test_ties_at_the_borders_of_tiles(device, mode):
     """With one letter every gap may be anywhere; rows and columns change places in two sets."""
     lengths = (7, 8, 9, 15, 16, 17, 33, 64, 65)
     sequences = tuple("A" * length for length in lengths)
@@ -114,7 +114,7 @@ def test_ties_at_the_borders_of_tiles(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_halves_that_differ(device: Any, mode: str) -> None:
+def test_halves_that_differ(device, mode):
     """Neighbouring columns of very different lengths, and of very different scores."""
     long = random_protein(150, 7)
     columns = (long[:140], "W", long[10:60], "W" * 49, long[5:9], "W" * 4)
@@ -123,7 +123,7 @@ def test_halves_that_differ(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_scores_at_the_limit_of_16_bits(device: Any, mode: str) -> None:
+def test_scores_at_the_limit_of_16_bits(device, mode):
     """Just below and above it, as first and second of a word, beside a pair that scores little."""
     match = 52
     limit = 65471 // (match + (2 if mode != "local" else 0))
@@ -136,7 +136,7 @@ def test_scores_at_the_limit_of_16_bits(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_chosen_pairs(device: Any, mode: str) -> None:
+def test_chosen_pairs(device, mode):
     """By a mask, by their scores, and by both; none, few and all of them."""
     rng = np.random.default_rng(9)
     whole = random_protein(160, 10)
@@ -163,7 +163,7 @@ def test_chosen_pairs(device: Any, mode: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
-def test_passing_pairs_of_many_blocks_and_batches(device: Any, memory_bytes: int | None) -> None:
+def test_passing_pairs_of_many_blocks_and_batches(device, memory_bytes):
     """Thousands of pairs, of which none, few, most or all reach the minimum."""
     rng = np.random.default_rng(12)
     letters = ["".join(rng.choice(list("ARND"), size=rng.integers(1, 12))) for _ in range(97)]
@@ -188,7 +188,7 @@ def test_passing_pairs_of_many_blocks_and_batches(device: Any, memory_bytes: int
 
 
 @pytest.mark.parametrize("triangular", [False, True])
-def test_numbers_of_pairs_are_those_of_the_window(triangular: bool) -> None:
+def test_numbers_of_pairs_are_those_of_the_window(triangular):
     rectangle = Rectangle(3, 40, 20, 60, triangular)
     rows, columns = rectangle.window().positions()
     numbers = np.flatnonzero(np.random.default_rng(3).random(rectangle.pairs) < 0.2).astype(
@@ -201,7 +201,7 @@ def test_numbers_of_pairs_are_those_of_the_window(triangular: bool) -> None:
     assert (again.columns == columns[numbers[[0, 5, 9]]]).all()
 
 
-def test_few_passing_pairs_need_few_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_passing_pairs_need_few_tiles(monkeypatch):
     """Pairs are scored first, and only those that pass are filled again with their borders kept."""
     device = host_device()
     device.driver.memory.launches.clear()
@@ -218,9 +218,7 @@ def test_few_passing_pairs_need_few_tiles(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_runs_that_do_not_fit_where_tiles_have_been(
-    monkeypatch: pytest.MonkeyPatch, mode: str
-) -> None:
+def test_runs_that_do_not_fit_where_tiles_have_been(monkeypatch, mode):
     """They are written again, to memory of their own."""
     device = host_device()
     launches = device.driver.memory.launches
@@ -232,7 +230,7 @@ def test_runs_that_do_not_fit_where_tiles_have_been(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_offsets_of_runs_in_several_batches(device: Any, mode: str) -> None:
+def test_offsets_of_runs_in_several_batches(device, mode):
     """Each batch counts its own runs from 0; pairs without any are among them."""
     whole = random_protein(90, 20)
     cut = [(0, 90), (3, 80), (9, 79), (30, 70), (0, 66), (40, 53), (5, 25), (7, 16), (0, 1)]
@@ -260,7 +258,7 @@ def test_offsets_of_runs_in_several_batches(device: Any, mode: str) -> None:
     cpu.close()
 
 
-def test_any_number_of_devices_gives_the_same(device: Any) -> None:
+def test_any_number_of_devices_gives_the_same(device):
     rng = np.random.default_rng(11)
     letters = [random_protein(int(n), 12 + k) for k, n in enumerate(rng.integers(1, 90, 24))]
     sequences = SequenceSet.from_strings(letters, alphabet=PROTEIN)
@@ -292,7 +290,7 @@ def plain_matrix(scoring: Scoring, costs: Costs, row: list[int], column: list[in
     return h
 
 
-def test_values_of_a_tile_stay_within_their_bits() -> None:
+def test_values_of_a_tile_stay_within_their_bits():
     """Neighbours, and all cells of a tile, differ from each other by what is planned for."""
     rng = np.random.default_rng(13)
     codes = np.arange(6, dtype=np.uint8)
@@ -316,7 +314,7 @@ def test_values_of_a_tile_stay_within_their_bits() -> None:
                 assert tile.max() <= costs.tile_range
 
 
-def test_strips_waste_little() -> None:
+def test_strips_waste_little():
     lengths = np.arange(1, 5000)
     kinds, strips = choose_tilings(lengths)
     every = [*TILINGS, *STRIPS]

@@ -91,7 +91,7 @@ def check(
 
 @settings(max_examples=examples(40))
 @given(data=st.data())
-def test_the_same_pairs_as_on_the_cpu(device: Any, data: st.DataObject) -> None:
+def test_the_same_pairs_as_on_the_cpu(device, data):
     draw = data.draw
     alphabet = draw(st.sampled_from(sorted(LETTERS)))
     seed, rate = draw(st.integers(0, 1 << 30)), draw(st.sampled_from([0.0, 0.02, 0.1]))
@@ -117,7 +117,7 @@ def test_the_same_pairs_as_on_the_cpu(device: Any, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("share", ["90%", "97%"])
-def test_sets_of_several_sizes_are_folded(device: Any, share: str) -> None:
+def test_sets_of_several_sizes_are_folded(device, share):
     """Each mode but global lets sequences of other lengths pass: their bits are folded."""
     rng = np.random.default_rng(4)
     origin = "".join(rng.choice(list("ACGT"), 3000))
@@ -140,7 +140,7 @@ def test_sets_of_several_sizes_are_folded(device: Any, share: str) -> None:
     ],
 )
 @pytest.mark.parametrize("share", ["45%", "90%", "97%"])
-def test_common_subsequences(device: Any, alphabet: str, length: int, share: str) -> None:
+def test_common_subsequences(device, alphabet, length, share):
     rng = np.random.default_rng(length)
     letters = LETTERS[alphabet]
     origin = "".join(rng.choice(list(letters), length))
@@ -155,7 +155,7 @@ def test_common_subsequences(device: Any, alphabet: str, length: int, share: str
 
 
 @pytest.mark.parametrize("unmatched", [31, 32, 33, 37, 63, 64, 65, 96, 97])
-def test_matches_on_the_outermost_diagonals(device: Any, unmatched: int) -> None:
+def test_matches_on_the_outermost_diagonals(device, unmatched):
     """Words that move hold the first and the last diagonal that can have all matches."""
     rng = np.random.default_rng(unmatched)
     origin, others = "".join(rng.choice(list("ACGT"), 400)), "N" * unmatched
@@ -167,7 +167,7 @@ def test_matches_on_the_outermost_diagonals(device: Any, unmatched: int) -> None
     assert chosen.left == 2
 
 
-def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device: Any) -> None:
+def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device):
     rng = np.random.default_rng(6)
     origin = "".join(rng.choice(list("ACGT"), LONGEST_TEXT + 60))
     made = [change(rng, "ACGT", origin, rate) for rate in (0.01, 0.3)]
@@ -180,7 +180,7 @@ def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device: Any) 
     assert 0 < chosen.left < chosen.sharing
 
 
-def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
+def test_the_host_looks_where_the_kernel_cannot_be_had(device):
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
     host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
@@ -198,7 +198,7 @@ def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
 
 
 @pytest.mark.parametrize("subsequences", [False, True])
-def test_of_chosen_pairs(device: Any, subsequences: bool) -> None:
+def test_of_chosen_pairs(device, subsequences):
     queries = relatives("dna", 3, 90, 200, 0.1)
     scoring, wanted = make_scoring("dna"), make_pair_thresholds("75%", "shorter")
     host = PairFilter(
@@ -223,7 +223,7 @@ def launches_of(device: Any) -> list[str]:
     return device.driver.memory.launches if hasattr(device.driver, "memory") else []
 
 
-def test_many_lengths_are_for_the_host(device: Any) -> None:
+def test_many_lengths_are_for_the_host(device):
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
     host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
@@ -235,7 +235,7 @@ def test_many_lengths_are_for_the_host(device: Any) -> None:
     engine.close()
 
 
-def test_without_room_on_the_device_the_host_looks() -> None:
+def test_without_room_on_the_device_the_host_looks():
     pytest.importorskip("cuda_on_host")
     from cuda_on_host import driver
     from cuda_on_host.device import HostDevice
@@ -283,9 +283,7 @@ def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -
         {"min_identity": "97%", "max_length_ratio": "1.02"},
     ],
 )
-def test_a_job_counts_what_it_counts_on_the_cpu(
-    device: Any, thresholds: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_counts_what_it_counts_on_the_cpu(device, thresholds, monkeypatch):
     monkeypatch.setattr(threshold_engine, "WORTH_FILTERING", 0)
     rng = np.random.default_rng(2)
     origins = ["".join(rng.choice(list("ACGT"), 100)) for _ in range(4)]
@@ -311,7 +309,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
         assert (steps.common < steps.sharing) == ("identity_of" in thresholds)
 
 
-def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:
+def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device):
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
     engine = CudaEngine(device, Problem(queries, None, scoring))

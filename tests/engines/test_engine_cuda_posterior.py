@@ -69,10 +69,7 @@ def compute(
 
 
 def on_cpu(
-    sequences: SequenceSet,
-    pairs: Any = None,
-    match_states: int = MOST_MATCH_STATES,
-    **options: Any,
+    sequences: SequenceSet, pairs: Any = None, match_states: int = MOST_MATCH_STATES, **options: Any
 ) -> SparsePosteriors:
     model = posterior_model(sequences.alphabet, match_states=match_states)
     engine = PosteriorEngine(sequences, model, **options)
@@ -94,14 +91,7 @@ def assert_same(one: SparsePosteriors, other: SparsePosteriors) -> None:
     arithmetic=st.sampled_from(ARITHMETICS[:2]),
     threshold=st.sampled_from((0.001, 0.01, 0.3)),
 )
-def test_the_bytes_of_the_cpu(
-    seed: int,
-    lengths: list[int],
-    alphabet: str,
-    match_states: int,
-    arithmetic: str,
-    threshold: float,
-) -> None:
+def test_the_bytes_of_the_cpu(seed, lengths, alphabet, match_states, arithmetic, threshold):
     sequences = family(seed, lengths, alphabet)
     options = {"match_states": match_states, "arithmetic": arithmetic, "threshold": threshold}
     assert_same(compute(host_device(), sequences, **options), on_cpu(sequences, **options))
@@ -109,7 +99,7 @@ def test_the_bytes_of_the_cpu(
 
 @pytest.mark.parametrize("match_states", STATES)
 @pytest.mark.parametrize("arithmetic", ARITHMETICS[:2])
-def test_the_bytes_of_the_cpu_for_a_family(device: Any, match_states: int, arithmetic: str) -> None:
+def test_the_bytes_of_the_cpu_for_a_family(device, match_states, arithmetic):
     sequences = family(1, [1, 2, 3, 4, 5, 8, 150, 151, 152, 153, 200, *range(40, 75)])
     options = {"match_states": match_states, "arithmetic": arithmetic}
     found = compute(device, sequences, **options)
@@ -117,14 +107,14 @@ def test_the_bytes_of_the_cpu_for_a_family(device: Any, match_states: int, arith
     assert_same(found, on_cpu(sequences, **options))
 
 
-def test_pairs_come_in_the_order_asked_for(device: Any) -> None:
+def test_pairs_come_in_the_order_asked_for(device):
     sequences = family(2, [30, 40, 50, 60])
     pairs = np.array([3, 0, 3, 1, 0], np.int32), np.array([0, 3, 1, 1, 3], np.int32)
     assert_same(compute(device, sequences, pairs), on_cpu(sequences, pairs))
 
 
 @pytest.mark.parametrize("match_states", STATES)
-def test_ranges_that_are_too_wide_are_computed_with_more(device: Any, match_states: int) -> None:
+def test_ranges_that_are_too_wide_are_computed_with_more(device, match_states):
     """Blocks that belong together crosswise: one has to give way."""
     blocks = [("W" * n + "C" * n, "C" * n + "W" * n) for n in (10, 60, 450)]
     strings = [one for pair in blocks for one in pair] + ["MKV" * 20]
@@ -137,7 +127,7 @@ def test_ranges_that_are_too_wide_are_computed_with_more(device: Any, match_stat
 
 @pytest.mark.parametrize("match_states", STATES)
 @pytest.mark.parametrize(("alphabet", "letters"), [("protein", "WCHAX"), ("dna", "ACGTN")])
-def test_homopolymers(device: Any, match_states: int, alphabet: str, letters: str) -> None:
+def test_homopolymers(device, match_states, alphabet, letters):
     runs = [letter * n for letter in letters for n in (11, 60)]
     strings = [*runs, *(one + "ACGT" * 5 + one for one in runs[::2])]
     sequences = SequenceSet.from_strings(strings, alphabet=alphabet)
@@ -151,7 +141,7 @@ def test_homopolymers(device: Any, match_states: int, alphabet: str, letters: st
 
 @pytest.mark.parametrize("match_states", STATES)
 @pytest.mark.parametrize("memory_kib", [128, 300, 700, 4000])
-def test_little_memory_changes_nothing(device: Any, memory_kib: int, match_states: int) -> None:
+def test_little_memory_changes_nothing(device, memory_kib, match_states):
     """Fewer warps, blocks of rows, halves; the host where one pair finds no room."""
     sequences = family(3, [20, 33, 64, 65, 100, 140, 141, 142, 143])
     options = {"memory_bytes": memory_kib << 10, "match_states": match_states}
@@ -160,14 +150,14 @@ def test_little_memory_changes_nothing(device: Any, memory_kib: int, match_state
 
 
 @pytest.mark.parametrize("arithmetic", ARITHMETICS[:2])
-def test_little_shared_memory_changes_nothing(monkeypatch: Any, arithmetic: str) -> None:
+def test_little_shared_memory_changes_nothing(monkeypatch, arithmetic):
     device, sequences = host_device(), family(10, [*range(30, 50), *range(60, 90)])
     monkeypatch.setattr(device, "shared_bytes", 99 << 10)
     found = compute(device, sequences, arithmetic=arithmetic)
     assert_same(found, on_cpu(sequences, arithmetic=arithmetic))
 
 
-def test_blocks_fit_the_shared_memory() -> None:
+def test_blocks_fit_the_shared_memory():
     for kernel in (Kernel(states, number_bytes) for states in STATES for number_bytes in (4, 8)):
         warps = [kernel.block_warps(kib << 10) for kib in (99, 163, 227)]
         assert warps == sorted(warps)
@@ -175,14 +165,14 @@ def test_blocks_fit_the_shared_memory() -> None:
     assert [Kernel(4, 4).block_warps(kib << 10) for kib in (99, 227)] == [2, 3]
 
 
-def test_more_entries_than_expected_find_room(device: Any) -> None:
+def test_more_entries_than_expected_find_room(device):
     sequences = SequenceSet.from_strings(["A" * 120] * 8, alphabet="protein")
     found = compute(device, sequences, threshold=0.001)
     assert len(found.rows) > 20 * 120 * 28
     assert_same(found, on_cpu(sequences, threshold=0.001))
 
 
-def test_a_device_that_is_full_is_used_in_parts() -> None:
+def test_a_device_that_is_full_is_used_in_parts():
     pytest.importorskip("cuda_on_host")
     from cuda_on_host import driver
 
@@ -198,9 +188,7 @@ def test_a_device_that_is_full_is_used_in_parts() -> None:
 
 
 @pytest.mark.parametrize("pinned_kib", [0, 48, 1 << 10])
-def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(
-    pinned_kib: int,
-) -> None:
+def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(pinned_kib):
     from cuda_on_host import driver
 
     device, sequences = host_device(), family(9, [60] * 10)
@@ -225,7 +213,7 @@ def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(
     assert driver.memory.pinned_bytes == before
 
 
-def test_few_cells_are_for_the_host() -> None:
+def test_few_cells_are_for_the_host():
     from cuda_on_host import driver
 
     device, sequences = host_device(), family(5, [20, 30])
@@ -234,7 +222,7 @@ def test_few_cells_are_for_the_host() -> None:
     assert not driver.memory.launches
 
 
-def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
+def test_a_kernel_that_fails_is_an_error_of_the_device():
     from cuda_on_host import driver
 
     driver.memory.failing_launches.add("posteriors_float32_4")
@@ -245,7 +233,7 @@ def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
         driver.memory.failing_launches.clear()
 
 
-def test_cancelled(device: Any) -> None:
+def test_cancelled(device):
     sequences = family(7, [20, 30])
     request = PosteriorRequest(sequences, memory_bytes=MEMORY, match_states=MOST_MATCH_STATES)
     engine = CudaPosteriorEngine(device, request, least_cells=0)
@@ -255,7 +243,7 @@ def test_cancelled(device: Any) -> None:
     engine.close()
 
 
-def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
+def test_every_pair_is_in_one_task_and_warps_fit_the_memory():
     lengths = np.random.default_rng(8).integers(1, 400, 80)
     queries, targets = np.triu_indices(80, 1)
     pairs = queries.astype(np.int32), targets.astype(np.int32)
@@ -280,7 +268,7 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
 
 
 @pytest.mark.parametrize(("match_states", "between"), [(1, 10), (4, 8 + 64 / 6)])
-def test_blocks_take_little_memory(match_states: int, between: int) -> None:
+def test_blocks_take_little_memory(match_states, between):
     for strips in (1, 2, 20, 75, 400):
         sizes = np.arange(1, strips + 1)
         numbers = (match_states + 4) * -(-strips // sizes) + between * sizes  # a column

@@ -6,7 +6,6 @@ and on a GPU where there is one. What is compared with is the CPU engine, with f
 
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,7 @@ def similar(number: int, length: int, rate: float, seed: int = 51) -> Problem:
     return Problem(tuple(sequences), None, DEFAULT)
 
 
-def test_related_sequences(device: Any) -> None:
+def test_related_sequences(device):
     @settings(max_examples=examples(20))
     @given(seed=SEEDS, worse=WORSE, use=st.sampled_from(["forced", "forced", "always"]))
     def check(seed: int, worse: int, use: str) -> None:
@@ -101,7 +100,7 @@ def test_related_sequences(device: Any) -> None:
     check()
 
 
-def test_a_few_letters(device: Any) -> None:
+def test_a_few_letters(device):
     @settings(max_examples=examples(40))
     @given(problem=small_problems(), worse=WORSE)
     def check(problem: Problem, worse: int) -> None:
@@ -114,7 +113,7 @@ def test_a_few_letters(device: Any) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(device: Any, case: str) -> None:
+def test_hard_cases(device, case):
     for problem in islice(CASES[case]("global"), 3):
         short = replace(
             problem,
@@ -153,7 +152,7 @@ def nearly_equal(seed: int, longest: int) -> Problem:
     return Problem(tuple(sequences), None, scoring if rng.integers(2) else DEFAULT)
 
 
-def test_stretches_of_equal_letters(device: Any) -> None:
+def test_stretches_of_equal_letters(device):
     """They are skipped; bands are narrow, or wider for a bad score to begin with."""
 
     @settings(max_examples=examples(25))
@@ -167,7 +166,7 @@ def test_stretches_of_equal_letters(device: Any) -> None:
     check()
 
 
-def test_equal_letters_are_not_filled(device: Any) -> None:
+def test_equal_letters_are_not_filled(device):
     """A few blocks around each difference are, in the beam and in the band."""
     rng = np.random.default_rng(55)
     one = "".join(rng.choice(list("ACGT"), size=8000))
@@ -180,7 +179,7 @@ def test_equal_letters_are_not_filled(device: Any) -> None:
 
 
 @pytest.mark.parametrize(("rate", "worse"), [(0.01, 0), (0.3, 0), (0.05, 4000)])
-def test_windows_of_all_widths(device: Any, rate: float, worse: int) -> None:
+def test_windows_of_all_widths(device, rate, worse):
     """One tile of each width, and several beside one another; runs of N."""
     problem = similar(3, 700, rate)
     found, did = align(device, problem, Pruning("forced", worse))
@@ -194,7 +193,7 @@ def test_windows_of_all_widths(device: Any, rate: float, worse: int) -> None:
 
 @pytest.mark.parametrize("detail", Detail)
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_details_masks_minimum_and_strands(device: Any, detail: Detail, two_sets: bool) -> None:
+def test_details_masks_minimum_and_strands(device, detail, two_sets):
     one = similar(4, 150, 0.05)
     problem = replace(one, second=one.first[::-1]) if two_sets else one
     sets = problem.sets()
@@ -202,10 +201,7 @@ def test_details_masks_minimum_and_strands(device: Any, detail: Detail, two_sets
     mask = np.arange(window.pairs) % 3 != 1
     for strand in (1, -1):
         turned = replace(window, strand=strand)
-        engines = [
-            opener(device, FORCED)(sets, problem.scoring),
-            open_cpu(sets, problem.scoring),
-        ]
+        engines = [opener(device, FORCED)(sets, problem.scoring), open_cpu(sets, problem.scoring)]
         full = engines[1].align(turned, Want(Detail.CIGAR))
         least = int(np.median(full.raw_score))
         for want in (Want(detail), Want(detail, min_raw_score=least)):
@@ -215,7 +211,7 @@ def test_details_masks_minimum_and_strands(device: Any, detail: Detail, two_sets
             engine.close()
 
 
-def test_little_memory(device: Any) -> None:
+def test_little_memory(device):
     """Fewer warps, larger slabs; what has no room even so is aligned by the others."""
     problem = similar(3, 600, 0.1)
     full = run(open_cpu, problem)
@@ -230,7 +226,7 @@ def test_little_memory(device: Any) -> None:
 
 
 @pytest.mark.parametrize("large_slabs", [0, 1, 3])
-def test_large_slabs(device: Any, monkeypatch: pytest.MonkeyPatch, large_slabs: int) -> None:
+def test_large_slabs(device, monkeypatch, large_slabs):
     """A pair that has no room in the slab of its warp gets a large one, or is tried again."""
     problem = similar(3, 600, 0.1)
     levels = []
@@ -254,7 +250,7 @@ def test_large_slabs(device: Any, monkeypatch: pytest.MonkeyPatch, large_slabs: 
         assert max(levels) == 0
 
 
-def test_an_unsound_bound_is_noticed(device: Any) -> None:
+def test_an_unsound_bound_is_noticed(device):
     problem = similar(3, 400, 0.02)
     full = run(open_cpu, problem)
     found, did = align(device, problem, Pruning("forced", lower_bound=1))
@@ -264,7 +260,7 @@ def test_an_unsound_bound_is_noticed(device: Any) -> None:
     assert did.lost == 0
 
 
-def test_a_bad_pair_is_left_to_others(device: Any) -> None:
+def test_a_bad_pair_is_left_to_others(device):
     """Of sequences that have nothing in common little is filled."""
     rng = np.random.default_rng(52)
     one = similar(3, 500, 0.01)
@@ -277,7 +273,7 @@ def test_a_bad_pair_is_left_to_others(device: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", [13, 14, 15])
-def test_runs_of_n_at_the_edges_of_windows(device: Any, seed: int) -> None:
+def test_runs_of_n_at_the_edges_of_windows(device, seed):
     """What N can give back at most differs from lane to lane; trimming must come to an end."""
     rng = np.random.default_rng(seed)
     letters = list("ACGT")
@@ -296,9 +292,7 @@ def test_runs_of_n_at_the_edges_of_windows(device: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.7])
-def test_auto_takes_similar_pairs(
-    device: Any, monkeypatch: pytest.MonkeyPatch, rate: float
-) -> None:
+def test_auto_takes_similar_pairs(device, monkeypatch, rate):
     """It asks for long pairs, for many cells, and a sample of pairs that look similar."""
     problem = similar(5, 500, rate)
     full = run(open_cpu, problem)
@@ -318,7 +312,7 @@ def test_auto_takes_similar_pairs(
     assert did() == (10 if rate < 0.1 else 0)
 
 
-def test_pairs_are_sketched(device: Any) -> None:
+def test_pairs_are_sketched(device):
     """Of those that do not look similar not a cell is filled."""
     rng = np.random.default_rng(54)
     one = similar(3, 500, 0.01)
@@ -336,7 +330,7 @@ def test_pairs_are_sketched(device: Any) -> None:
     assert did.beam_cells == others.beam_cells > 0
 
 
-def test_layouts_fit() -> None:
+def test_layouts_fit():
     rng = np.random.default_rng(53)
     levels = set()
     for _ in range(examples(300)):
@@ -366,7 +360,7 @@ def test_layouts_fit() -> None:
         (scoring_of(PROTEIN, mode="global"), 0),
     ],
 )
-def test_worths_bound_scores(scoring: Any, plain: int) -> None:
+def test_worths_bound_scores(scoring, plain):
     """Two letters score no more than they are worth, two cheap ones no more than with the bonus."""
     counts = np.zeros(32, np.int64)
     counts[: len(scoring.alphabet.letters)] = 100
@@ -385,7 +379,7 @@ def test_worths_bound_scores(scoring: Any, plain: int) -> None:
     assert worth.row_loss + worth.column_loss >= worth.pair_bonus
 
 
-def test_pairs_on_the_host_are_pruned_there() -> None:
+def test_pairs_on_the_host_are_pruned_there():
     problem = similar(2, 1500, 0.01)
     sets = problem.sets()
     (window,) = windows_of(2, None, 1 << 20)
@@ -399,7 +393,7 @@ def test_pairs_on_the_host_are_pruned_there() -> None:
 
 
 @pytest.mark.parametrize("has_gpu", [True, False])
-def test_the_whole_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_gpu: bool) -> None:
+def test_the_whole_command(tmp_path, monkeypatch, has_gpu):
     """By name on a GPU, and on the CPU where there is none."""
     letters = similar(4, 200, 0.05).first
     (tmp_path / "a.fa").write_text(fasta({f"s{k}": one for k, one in enumerate(letters)}))

@@ -86,26 +86,26 @@ def check(device: Any, kernel: str, problem: Problem, at_most: int = 10, **optio
 @pytest.mark.gpu
 @settings(max_examples=examples(150))
 @given(problem=st.one_of(small_problems(), large_problems))
-def test_any_problem(kernel: str, problem: Problem) -> None:
+def test_any_problem(kernel, problem):
     check(cuda_device(), kernel, problem)
 
 
 @settings(max_examples=examples(8))
 @given(problem=small_problems())
-def test_small_problems(kernel: str, problem: Problem) -> None:
+def test_small_problems(kernel, problem):
     check(host_device(), kernel, problem)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(kernel: str, case: str, mode: str) -> None:
+def test_hard_cases(kernel, case, mode):
     for problem in CASES[case](mode):
         check(cuda_device(), kernel, problem, at_most=5)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_lengths_around_a_warp(device: Any, kernel: str, mode: str) -> None:
+def test_lengths_around_a_warp(device, kernel, mode):
     """Strips, windows, segments and lanes that are full, just begun or just missed."""
     lengths = (1, 2, 31, 32, 33, 64, 65)
     rng = np.random.default_rng(4)
@@ -116,7 +116,7 @@ def test_lengths_around_a_warp(device: Any, kernel: str, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [20, 9000, 3 * 10**7])
-def test_scores_of_8_16_and_32_bits(device: Any, kernel: str, mode: str, size: int) -> None:
+def test_scores_of_8_16_and_32_bits(device, kernel, mode, size):
     matrix = random_matrix(np.random.default_rng(size), -size, size)
     for gap_open, gap_extend in ((size, size // 9), (0, 0)):
         scoring = make_scoring(PROTEIN, mode, gap_open, gap_extend, matrix)
@@ -124,7 +124,7 @@ def test_scores_of_8_16_and_32_bits(device: Any, kernel: str, mode: str, size: i
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_absurd_scores_are_right_or_refused(device: Any, kernel: str, mode: str) -> None:
+def test_absurd_scores_are_right_or_refused(device, kernel, mode):
     for size in (3 * 10**8, 10**9):
         for extend in (0, 10**7, 10**8):
             for match, mismatch, gap_open in ((size, -1, 5), (1, -size, 5), (1, -1, size)):
@@ -138,14 +138,14 @@ def test_absurd_scores_are_right_or_refused(device: Any, kernel: str, mode: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_variants_agree(device: Any, monkeypatch: pytest.MonkeyPatch, variant: str) -> None:
+def test_variants_agree(device, monkeypatch, variant):
     make, options = VARIANTS[variant]
     monkeypatch.setitem(FAMILIES, "variant", lambda: make(**options))
     for mode in MODES if device.model != "this CPU" else ["local"]:  # each is compiled for this CPU
         check(device, "variant", Problem(proteins(4, 70), proteins(2, 50, 2), blosum_like(mode)))
 
 
-def test_gaps_that_follow_gaps(device: Any, kernel: str) -> None:
+def test_gaps_that_follow_gaps(device, kernel):
     """Where a mismatch costs more than two gaps: lazy F must also correct E."""
     for mode in MODES:
         scoring = make_scoring(DNA, mode, 2, 1, match_matrix(DNA, 3, -100))
@@ -154,13 +154,13 @@ def test_gaps_that_follow_gaps(device: Any, kernel: str) -> None:
 
 
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_windows_that_nothing_divides(device: Any, kernel: str, two_sets: bool) -> None:
+def test_windows_that_nothing_divides(device, kernel, two_sets):
     second = proteins(11, 30, seed=5) if two_sets else None
     problem = Problem(proteins(13, 30), second, blosum_like("local"))
     check(device, kernel, problem, window=5)
 
 
-def test_a_short_query_against_long_sequences(device: Any, kernel: str) -> None:
+def test_a_short_query_against_long_sequences(device, kernel):
     """The row is the shorter sequence of most pairs."""
     problem = Problem(proteins(2, 20), proteins(9, 150, 3), blosum_like("semiglobal"))
     check(device, kernel, problem)
@@ -168,24 +168,24 @@ def test_a_short_query_against_long_sequences(device: Any, kernel: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_queries_too_long_for_shared_memory(kernel: str, mode: str) -> None:
+def test_queries_too_long_for_shared_memory(kernel, mode):
     sequences = (*proteins(4, 9000, seed=6, shape="near"), *proteins(4, 900, seed=7))
     check(cuda_device(), kernel, Problem(sequences, None, blosum_like(mode)), at_most=0)
 
 
-def test_a_query_too_long_for_shared_memory(kernel: str) -> None:
+def test_a_query_too_long_for_shared_memory(kernel):
     problem = Problem(proteins(1, 6200, seed=6, shape="equal"), ("ARN",), blosum_like("global"))
     check(host_device(), kernel, problem, at_most=1)
 
 
 @pytest.mark.parametrize("memory_bytes", [180 << 10])
-def test_little_memory(device: Any, kernel: str, memory_bytes: int) -> None:
+def test_little_memory(device, kernel, memory_bytes):
     """Fewer blocks, smaller batches, or the CPU: the scores are the same."""
     problem = Problem(proteins(20, 90), None, blosum_like("local"))
     check(device, kernel, problem, memory_bytes=memory_bytes)
 
 
-def test_batches_of_a_few_rows(device: Any, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_a_few_rows(device, kernel, monkeypatch):
     """Some rows at a time, or, where a row has more pairs, some of a row."""
     make = FAMILIES[kernel]
     for most in (30, 5):
@@ -194,9 +194,7 @@ def test_batches_of_a_few_rows(device: Any, kernel: str, monkeypatch: pytest.Mon
             check(device, "small", Problem(proteins(9, 20), second, blosum_like("global")))
 
 
-def test_out_of_memory_halves_the_batch(
-    kernel: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_out_of_memory_halves_the_batch(kernel, monkeypatch, caplog):
     device = host_device()
     memory = device.driver.memory
     problem = Problem(proteins(20, 60), None, blosum_like("global"))
@@ -223,7 +221,7 @@ def test_out_of_memory_halves_the_batch(
     assert memory.used_bytes == 0
 
 
-def test_least_scores_and_chosen_pairs(device: Any, kernel: str) -> None:
+def test_least_scores_and_chosen_pairs(device, kernel):
     problem = Problem(proteins(23, 40), None, blosum_like("local"))
     sets = problem.sets()
     expected = run(open_cpu, problem, SCORES)
@@ -243,9 +241,7 @@ def test_least_scores_and_chosen_pairs(device: Any, kernel: str) -> None:
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_the_other_strand(
-    device: Any, kernel: str, at_once: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_other_strand(device, kernel, at_once, monkeypatch):
     """Of a whole set, and of the columns of each window."""
     if not at_once:
         monkeypatch.setitem(OtherStrand.__init__.__kwdefaults__, "most_at_once", 0)
@@ -264,7 +260,7 @@ def test_the_other_strand(
             engine.close()
 
 
-def test_alignments_are_refused(device: Any, kernel: str) -> None:
+def test_alignments_are_refused(device, kernel):
     problem = Problem(proteins(3, 5), None, blosum_like("global"))
     (sequences,) = problem.sets()
     for detail in (Detail.STATS, Detail.CIGAR):
@@ -274,7 +270,7 @@ def test_alignments_are_refused(device: Any, kernel: str) -> None:
             )
 
 
-def test_an_old_device_is_an_error(kernel: str) -> None:
+def test_an_old_device_is_an_error(kernel):
     device = host_device()
     device.capability = (5, 2)
     problem = Problem(proteins(3, 5), None, blosum_like("global"))
@@ -284,7 +280,7 @@ def test_an_old_device_is_an_error(kernel: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("mode", MODES)
-def test_large_sets(kernel: str, mode: str) -> None:
+def test_large_sets(kernel, mode):
     """A few hundred thousand pairs of real lengths, by several engines of a device."""
     problem = Problem(proteins(700, 500, seed=12), None, blosum_like(mode))
     sets = problem.sets()

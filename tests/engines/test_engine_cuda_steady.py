@@ -168,7 +168,7 @@ def fill(function: Any, start: Start) -> tuple[int, int, int, int, Numbers]:
 @pytest.mark.parametrize(
     ("case", "least"), [("", 125), ("number", 10), ("N", 50), ("edge", 20), ("scores", 0)]
 )
-def test_filling_changes_nothing(function: Any, case: str, least: int) -> None:
+def test_filling_changes_nothing(function, case, least):
     rng = np.random.default_rng(61)
     did: Counter[bool] = Counter()
     for _ in range(examples(200)):

@@ -51,7 +51,7 @@ problems_at_edges = SEEDS.map(problem_at_edges)
 
 @settings(max_examples=examples(250))
 @given(problem=problems_at_edges, name=st.sampled_from(instruction_sets()))
-def test_lengths_at_edges(problem: Problem, name: str) -> None:
+def test_lengths_at_edges(problem, name):
     found = run(open_cpu, problem, instruction_set=name, long_pairs="always")
     assert_as_reference(problem, found)
     other = run(open_cpu, problem, instruction_set=name, long_pairs="never")
@@ -60,7 +60,7 @@ def test_lengths_at_edges(problem: Problem, name: str) -> None:
 
 @settings(max_examples=examples(250))
 @given(problem=small_problems(), name=st.sampled_from(instruction_sets()))
-def test_a_few_letters(problem: Problem, name: str) -> None:
+def test_a_few_letters(problem, name):
     found = run(open_cpu, problem, instruction_set=name, long_pairs="always")
     assert_as_reference(problem, found)
 
@@ -71,7 +71,7 @@ def test_a_few_letters(problem: Problem, name: str) -> None:
     name=st.sampled_from(instruction_sets()),
     detail=st.sampled_from([Detail.SCORE, Detail.STATS]),
 )
-def test_less_detail(problem: Problem, name: str, detail: Detail) -> None:
+def test_less_detail(problem, name, detail):
     options = {"instruction_set": name, "long_pairs": "always"}
     found = run(open_cpu, problem, Want(detail), **options)
     assert_same(found, run(open_cpu, problem, long_pairs="never"), detail, problem)
@@ -80,7 +80,7 @@ def test_less_detail(problem: Problem, name: str, detail: Detail) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(case: str, name: str) -> None:
+def test_hard_cases(case, name):
     """Ties, gaps that cost nothing, scores all positive or none, limits of 8, 16 and 32 bits."""
     for mode in MODES:
         for problem in CASES[case](mode):
@@ -98,7 +98,7 @@ def test_hard_cases(case: str, name: str) -> None:
     name=st.sampled_from(instruction_sets()),
     share=st.sampled_from([1 * KIB, 4 * KIB, 12 * KIB, 30 * KIB]),
 )
-def test_tiles(problem: Problem, name: str, share: int) -> None:
+def test_tiles(problem, name, share):
     """With little memory most tiles are filled twice, and borders kept in between."""
     found = run(open_cpu, problem, long_pairs="never")
     options = {"instruction_set": name, "long_pairs": "always"}
@@ -119,7 +119,7 @@ def test_tiles(problem: Problem, name: str, share: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("mode", MODES)
-def test_thousands_of_letters(mode: str, name: str) -> None:
+def test_thousands_of_letters(mode, name):
     """More than a tile of the usual size; flags of all cells take 17 MB."""
     rng = np.random.default_rng(21)
     first, second = random_sequences(rng, "ACGT", 2, 6500, "equal")
@@ -136,7 +136,7 @@ def test_thousands_of_letters(mode: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_chosen_does_not_matter(mode: str) -> None:
+def test_what_is_chosen_does_not_matter(mode):
     """A few long ones among short ones: both kernels are used, whatever the memory."""
     rng = np.random.default_rng(22)
     sequences = [

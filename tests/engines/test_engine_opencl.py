@@ -32,11 +32,7 @@ from strategies import (
 )
 
 from pairalign.engines.opencl import opencl_engine as opencl
-from pairalign.engines.opencl.opencl_engine import (
-    OPENCL_FAMILIES,
-    OpenClEngine,
-    pinned_pool,
-)
+from pairalign.engines.opencl.opencl_engine import OPENCL_FAMILIES, OpenClEngine, pinned_pool
 from pairalign.engines.opencl.opencl_family import OpenClContext
 from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
 from pairalign.errors import DeviceError
@@ -54,7 +50,7 @@ def device() -> Any:
 
 @pytest.mark.parametrize("detail", list(Detail))
 @pytest.mark.parametrize("mode", MODES)
-def test_small_batches(device: Any, mode: str, detail: Detail) -> None:
+def test_small_batches(device, mode, detail):
     for second in (None, proteins(17, 60, seed=3)):
         problem = Problem(proteins(35, 60), second, blosum_like(mode))
         everything = run(open_cpu, problem)
@@ -62,9 +58,7 @@ def test_small_batches(device: Any, mode: str, detail: Detail) -> None:
         assert_same(found, everything, detail)
 
 
-def test_an_array_is_no_larger_than_the_device_allows(
-    device: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_array_is_no_larger_than_the_device_allows(device, monkeypatch):
     problem = Problem(proteins(120, 60), None, blosum_like("global"))
     expected = run(open_cpu, problem)
     monkeypatch.setattr(device, "array_bytes", MIB)
@@ -83,7 +77,7 @@ def test_an_array_is_no_larger_than_the_device_allows(
         run(open_opencl, problem)
 
 
-def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_pairs_without_room_go_to_the_cpu(device, caplog):
     sequences = (*proteins(20, 40), *proteins(4, 900, seed=4, shape="equal"))
     for mode in MODES:
         problem = Problem(sequences, None, blosum_like(mode))
@@ -104,7 +98,7 @@ def of_15_residues(window: Any, pair_mask: Any, rows: Any, columns: Any, units: 
 
 @settings(max_examples=examples(8))
 @given(problem=dna_problems, strand=st.sampled_from([1, -1]), share=st.sampled_from([0.3, 1.0]))
-def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, share: float) -> None:
+def test_long_pairs_go_to_the_cpu(device, problem, strand, share):
     """On a GPU, where a work-item for each would leave the others idle."""
     sets = problem.sets()
     cpu = open_cpu(sets, problem.scoring)
@@ -122,9 +116,7 @@ def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, sh
     cpu.close()
 
 
-def test_which_pairs_are_long(
-    device: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_which_pairs_are_long(device, monkeypatch, caplog):
     problem = Problem((*proteins(60, 30), "ARND" * 600, "RNDC" * 560), None, blosum_like("local"))
     expected = run(open_cpu, problem)
     with caplog.at_level(logging.INFO):
@@ -139,9 +131,7 @@ def test_which_pairs_are_long(
 
 
 @pytest.mark.parametrize("kernel", list(OPENCL_FAMILIES))
-def test_out_of_memory_halves_the_batch(
-    device: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kernel: str
-) -> None:
+def test_out_of_memory_halves_the_batch(device, monkeypatch, caplog, kernel):
     alone = kernel == "pair-per-thread"
     detail = Detail.CIGAR if alone else Detail.SCORE
     first, second = (100, 50) if alone else (40, 4)
@@ -164,7 +154,7 @@ def test_out_of_memory_halves_the_batch(
     assert memory.used_bytes == 0
 
 
-def test_no_memory_at_all_is_an_error(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_at_all_is_an_error(device, monkeypatch):
     problem = Problem(proteins(50, 60), None, blosum_like("global"))
     memory = ShortOfMemory(device, monkeypatch)
     memory.limit_bytes = 100
@@ -181,9 +171,7 @@ def test_no_memory_at_all_is_an_error(device: Any, monkeypatch: pytest.MonkeyPat
         run(open_and_take_memory_away, problem)
 
 
-def test_a_failure_names_device_kernel_and_window(
-    device: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_names_device_kernel_and_window(device, monkeypatch):
     launch = OpenClContext.launch
 
     def failing(self: OpenClContext, kernel: Any, *rest: Any) -> None:
@@ -197,7 +185,7 @@ def test_a_failure_names_device_kernel_and_window(
         run(open_opencl, Problem(proteins(40, 20), None, blosum_like("global")), window=16)
 
 
-def test_results_in_pinned_memory(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_in_pinned_memory(device, monkeypatch):
     """As on a GPU; they outlive the engine, and later windows do not overwrite them."""
     problem = Problem(proteins(90, 60), None, blosum_like("global"))
     sets = problem.sets()
@@ -222,7 +210,7 @@ def test_results_in_pinned_memory(device: Any, monkeypatch: pytest.MonkeyPatch) 
     del found, one
 
 
-def test_cancelling(device: Any) -> None:
+def test_cancelling(device):
     problem = Problem(proteins(60, 60), None, blosum_like("global"))
     (window,) = windows_of(60, None, 60)
     engine = open_opencl(problem.sets(), problem.scoring)
@@ -242,15 +230,7 @@ def test_cancelling(device: Any) -> None:
     scored=st.booleans(),
     memory_bytes=st.sampled_from([None, MIB]),
 )
-def test_chosen_pairs_of_either_strand(
-    problem: Problem,
-    detail: Detail,
-    seed: int,
-    share: float,
-    strand: int,
-    scored: bool,
-    memory_bytes: int | None,
-) -> None:
+def test_chosen_pairs_of_either_strand(problem, detail, seed, share, strand, scored, memory_bytes):
     rng = np.random.default_rng(seed)
     sets = problem.sets()
     cpu = open_cpu(sets, problem.scoring)
@@ -276,7 +256,7 @@ striped = partial(open_opencl, family=OpenClStriped.name, detail=Detail.SCORE)
 
 @settings(max_examples=examples(25))
 @given(problem=st.one_of(small_problems(), large_problems.filter(lambda p: len(p.first) < 20)))
-def test_striped_scores(device: Any, problem: Problem) -> None:
+def test_striped_scores(device, problem):
     found = run(striped, problem, SCORES)
     assert_every_pair(problem, found)
     assert_same(run(open_cpu, problem), found, Detail.SCORE, problem)
@@ -286,14 +266,14 @@ def test_striped_scores(device: Any, problem: Problem) -> None:
 @pytest.mark.parametrize(
     "case", ["ties", "homopolymers", "everything_matches", "large_steps", "just_fits_or_not"]
 )
-def test_striped_in_hard_cases(device: Any, case: str, mode: str) -> None:
+def test_striped_in_hard_cases(device, case, mode):
     for problem in list(CASES[case](mode))[-2:]:
         found = run(striped, problem, SCORES)
         assert_same(run(open_cpu, problem), found, Detail.SCORE, problem)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_striped_gaps_that_follow_one_another(device: Any, mode: str) -> None:
+def test_striped_gaps_that_follow_one_another(device, mode):
     """Where a mismatch costs more than two gaps: E must follow what lazy F changes."""
     rng = np.random.default_rng(8)
     sequences = tuple(random_sequences(rng, "ACGT", 12, 90, "mixed"))
@@ -304,14 +284,14 @@ def test_striped_gaps_that_follow_one_another(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_striped_in_global_memory(device: Any, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+def test_striped_in_global_memory(device, monkeypatch, mode):
     """Where local memory is too small for H and E of a sequence."""
     problem = Problem(proteins(8, 90), None, blosum_like(mode))
     monkeypatch.setattr(device, "local_bytes", KIB)
     assert_same(run(open_cpu, problem), run(striped, problem, SCORES), Detail.SCORE)
 
 
-def test_striped_pairs_chosen_or_without_room(device: Any) -> None:
+def test_striped_pairs_chosen_or_without_room(device):
     problem = Problem(proteins(12, 80), None, blosum_like("local"))
     sets = problem.sets()
     (window,) = windows_of(12, None, 12)
@@ -325,6 +305,6 @@ def test_striped_pairs_chosen_or_without_room(device: Any) -> None:
         engine.close()
 
 
-def test_striped_computes_scores_only(device: Any) -> None:
+def test_striped_computes_scores_only(device):
     with pytest.raises(DeviceError, match=r"'striped'.*scores only"):
         run(open_opencl, SMALL, family="striped")

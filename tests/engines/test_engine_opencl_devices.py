@@ -3,7 +3,6 @@
 import builtins
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +60,7 @@ class OldCompiler:
         return SimpleNamespace(build=build)
 
 
-def test_a_device_that_builds_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_builds_nothing_is_none(monkeypatch):
     compiler = OldCompiler()
     handle = SimpleNamespace(
         name="pthread-znver5",
@@ -99,7 +98,7 @@ def made_up(index: int, is_cpu: bool, reason: str | None = None) -> Any:
     )
 
 
-def test_devices_are_chosen_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_devices_are_chosen_by_index(monkeypatch):
     gpus = [made_up(0, False), made_up(1, False), made_up(2, False, "it is big-endian")]
     cpus = [made_up(3, True), made_up(4, True)]
     monkeypatch.setattr(opencl_devices, "_devices", gpus + cpus)
@@ -129,7 +128,7 @@ def test_devices_are_chosen_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"version": "OpenCL 3.0 CUDA"}, None),
     ],
 )
-def test_what_a_device_must_have(changes: dict[str, Any], said: str | None) -> None:
+def test_what_a_device_must_have(changes, said):
     handle = SimpleNamespace(
         available=True,
         compiler_available=True,
@@ -142,7 +141,7 @@ def test_what_a_device_must_have(changes: dict[str, Any], said: str | None) -> N
     assert (reason is None) if said is None else said in str(reason)
 
 
-def test_the_list_of_devices(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_devices(device, monkeypatch):
     lines = {line.name: line for line in selection.list_devices()}
     assert lines[device.name].usable
     assert device.model in lines[device.name].description
@@ -179,9 +178,7 @@ def no_devices() -> list[Any]:
         (pyopencl_that([SimpleNamespace(get_devices=no_devices)]), "they find none"),
     ],
 )
-def test_each_reason_has_its_own_message(
-    monkeypatch: pytest.MonkeyPatch, cause: Any, said: str
-) -> None:
+def test_each_reason_has_its_own_message(monkeypatch, cause, said):
     monkeypatch.setattr(opencl_devices, "_devices", None)
     if isinstance(cause, Exception):
         real = builtins.__import__
@@ -201,7 +198,7 @@ def test_each_reason_has_its_own_message(
     assert description
 
 
-def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_never_opencl(device, monkeypatch):
     """Not even when the set is worth a GPU and there is no other."""
 
     def no_cuda() -> None:
@@ -215,13 +212,13 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
     engine.close()
 
 
-def test_pyopencl_is_imported_only_when_asked_for() -> None:
+def test_pyopencl_is_imported_only_when_asked_for():
     program = "import sys, pairalign.cli.align_command; print('pyopencl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"False"]
 
 
-def test_kernels_by_name(device: Any) -> None:
+def test_kernels_by_name(device):
     with pytest.raises(DeviceError, match="'packed' runs on a CUDA GPU, found device 'opencl'"):
         open_engines("opencl", kernel="packed")
     with pytest.raises(DeviceError, match="'striped': computes scores only"):
@@ -232,7 +229,7 @@ def test_kernels_by_name(device: Any) -> None:
         engine.close()
 
 
-def test_two_devices_share_the_windows(device: Any, family: Path, tmp_path: Path) -> None:
+def test_two_devices_share_the_windows(device, family, tmp_path):
     """PoCL shows the same cores as two devices."""
     if "Portable" not in device.platform:
         pytest.skip("not on PoCL")
@@ -246,11 +243,11 @@ def test_two_devices_share_the_windows(device: Any, family: Path, tmp_path: Path
     assert (tmp_path / "opencl:0,1.paf").read_bytes() == (tmp_path / "cpu.paf").read_bytes()
 
 
-def test_sources_contain_their_headers(device: Any) -> None:
+def test_sources_contain_their_headers(device):
     for path in source_folder().glob("*.cl"):
         assert "#include" not in read_source(path.name)
 
 
-def test_a_kernel_that_does_not_compile_says_why(device: Any) -> None:
+def test_a_kernel_that_does_not_compile_says_why(device):
     with pytest.raises(KernelBuildError, match=r"score_striped.cl.*NOTHING"):
         device.build("papers/score_striped.cl", {"ENTRY": "NOTHING"})

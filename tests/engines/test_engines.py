@@ -9,7 +9,6 @@ import reference
 from cases import CASES, no_match_at_all
 from checks import (
     STATS_FIELDS,
-    OpenEngine,
     assert_as_reference,
     assert_every_pair,
     assert_same,
@@ -21,7 +20,7 @@ from checks import (
     windows_of,
 )
 from conftest import examples
-from golden import Golden, load_golden
+from golden import load_golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -39,7 +38,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA, PROTEIN
 
 
-def test_small_sets(open_engine: OpenEngine) -> None:
+def test_small_sets(open_engine):
     @settings(max_examples=examples(900, open_engine))
     @given(problem=small_problems())
     def check(problem: Problem) -> None:
@@ -51,7 +50,7 @@ def test_small_sets(open_engine: OpenEngine) -> None:
 
 
 @pytest.mark.slow
-def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
+def test_lanes_of_mixed_lengths(open_engine):
     @settings(max_examples=examples(300, open_engine))
     @given(problem=large_problems)
     def check(problem: Problem) -> None:
@@ -64,13 +63,13 @@ def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(open_engine: OpenEngine, case: str, mode: str) -> None:
+def test_hard_cases(open_engine, case, mode):
     for problem in CASES[case](mode):
         assert_as_reference(problem, run(open_engine, problem), at_most=examples(100))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_match_is_no_alignment(open_engine: OpenEngine, mode: str) -> None:
+def test_no_match_is_no_alignment(open_engine, mode):
     for problem in no_match_at_all(mode):
         found = run(open_engine, problem)
         if mode != "global":
@@ -80,7 +79,7 @@ def test_no_match_is_no_alignment(open_engine: OpenEngine, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("length", [1, 2, 15, 16, 17, 63, 64, 65, 200])
-def test_equal_sequences(open_engine: OpenEngine, mode: str, length: int) -> None:
+def test_equal_sequences(open_engine, mode, length):
     sequence = random_sequences(np.random.default_rng(length), "ARNDC", 1, length, "equal")[0]
     scoring = make_scoring(PROTEIN, mode, 11, 1, match_matrix(PROTEIN, 5, -4))
     problem = Problem((sequence,) * 35, None, scoring)
@@ -92,7 +91,7 @@ def test_equal_sequences(open_engine: OpenEngine, mode: str, length: int) -> Non
 
 
 @pytest.mark.parametrize("row", load_golden(), ids=lambda row: row.id)
-def test_scores_that_other_programs_printed(open_engine: OpenEngine, row: Golden) -> None:
+def test_scores_that_other_programs_printed(open_engine, row):
     """And the reference reaches the same with the same matrix, so it is right about the costs."""
     sequences = row.sequences()
     scoring = row.scoring()
@@ -107,7 +106,7 @@ def test_scores_that_other_programs_printed(open_engine: OpenEngine, row: Golden
 
 @settings(max_examples=examples(40))
 @given(problem=large_problems, wanted=st.sampled_from([Detail.SCORE, Detail.STATS]))
-def test_less_detail_is_the_same(open_engine: OpenEngine, problem: Problem, wanted: Detail) -> None:
+def test_less_detail_is_the_same(open_engine, problem, wanted):
     """SCORE and STATS hold the same numbers as CIGAR, and nothing that was not asked for."""
     everything = run(open_engine, problem)
     found = run(open_engine, problem, Want(wanted))
@@ -125,9 +124,7 @@ def test_less_detail_is_the_same(open_engine: OpenEngine, problem: Problem, want
     quantile=st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0, 2.0]),
     detail=st.sampled_from(list(Detail)),
 )
-def test_minimum_score(
-    open_engine: OpenEngine, problem: Problem, quantile: float, detail: Detail
-) -> None:
+def test_minimum_score(open_engine, problem, quantile, detail):
     """Pairs below it drop out, the others stay as they are and in their order."""
     everything = run(open_engine, problem)
     scores = np.sort(everything.raw_score)
@@ -145,7 +142,7 @@ def test_minimum_score(
 
 @settings(max_examples=examples(15))
 @given(problem=large_problems, window=st.sampled_from([1, 7, 16, 80, 1024]))
-def test_windows_do_not_matter(open_engine: OpenEngine, problem: Problem, window: int) -> None:
+def test_windows_do_not_matter(open_engine, problem, window):
     """However the pair matrix is cut, every pair is aligned the same."""
     if window == 1 and len(problem.first) > 20:
         window = 3
@@ -156,7 +153,7 @@ def test_windows_do_not_matter(open_engine: OpenEngine, problem: Problem, window
 
 @settings(max_examples=examples(30))
 @given(problem=large_problems)
-def test_the_rest_of_the_set_does_not_matter(open_engine: OpenEngine, problem: Problem) -> None:
+def test_the_rest_of_the_set_does_not_matter(open_engine, problem):
     """A pair is aligned alone as it is among others."""
     found = run(open_engine, problem)
     everything = by_pair(found)
@@ -172,7 +169,7 @@ def test_the_rest_of_the_set_does_not_matter(open_engine: OpenEngine, problem: P
 
 @settings(max_examples=examples(30))
 @given(problem=large_problems)
-def test_one_set_and_two_agree(open_engine: OpenEngine, problem: Problem) -> None:
+def test_one_set_and_two_agree(open_engine, problem):
     """The pairs i < j of a set against itself are those of the set alone."""
     alone = by_pair(run(open_engine, Problem(problem.first, None, problem.scoring)))
     both = by_pair(run(open_engine, Problem(problem.first, problem.first, problem.scoring)))
@@ -182,9 +179,7 @@ def test_one_set_and_two_agree(open_engine: OpenEngine, problem: Problem) -> Non
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("extend", [0, 1000, 10**7, 10**8])
 @pytest.mark.parametrize("size", [10**6, 10**8, 3 * 10**8, 10**9])
-def test_absurd_scores_are_right_or_refused(
-    open_engine: OpenEngine, mode: str, extend: int, size: int
-) -> None:
+def test_absurd_scores_are_right_or_refused(open_engine, mode, extend, size):
     """Around 2^30 and 2^31 an engine may give up, but not give a wrong score."""
     sequences = ("A" * 9, "A" * 8 + "C", "ACCA", "C" * 40)
     for match, mismatch, gap_open in ((size, -1, 5), (1, -size, 5), (1, -1, size)):
@@ -198,7 +193,7 @@ def test_absurd_scores_are_right_or_refused(
         assert_as_reference(problem, found)
 
 
-def test_a_single_sequence_has_no_pairs(open_engine: OpenEngine) -> None:
+def test_a_single_sequence_has_no_pairs(open_engine):
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     for want in Detail:
         assert len(run(open_engine, Problem(("ACGT",), None, scoring), Want(want))) == 0

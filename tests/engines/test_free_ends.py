@@ -19,14 +19,7 @@ from similar_problems import (
     related_problems,
     thousands_of_residues,
 )
-from strategies import (
-    SEEDS,
-    Problem,
-    large_problems,
-    make_scoring,
-    match_matrix,
-    small_problems,
-)
+from strategies import SEEDS, Problem, large_problems, make_scoring, match_matrix, small_problems
 
 from pairalign.engines.cpu.cpu_engine import Pruning, instruction_sets
 from pairalign.pairs.want import Detail, Want
@@ -44,7 +37,7 @@ def of_mode(problem: Problem, mode: str) -> Problem:
 @MODES
 @settings(max_examples=examples(200))
 @given(problem=related_problems, name=st.sampled_from(instruction_sets()), worse=WORSE)
-def test_related_sequences(mode: str, problem: Problem, name: str, worse: int) -> None:
+def test_related_sequences(mode, problem, name, worse):
     problem = of_mode(problem, mode)
     found, did = align(problem, Pruning("forced", worse), instruction_set=name)
     assert_same(found, run(open_cpu, problem), note=problem)
@@ -54,7 +47,7 @@ def test_related_sequences(mode: str, problem: Problem, name: str, worse: int) -
 @MODES
 @settings(max_examples=examples(200))
 @given(problem=small_problems(), name=st.sampled_from(instruction_sets()), worse=WORSE)
-def test_a_few_residues(mode: str, problem: Problem, name: str, worse: int) -> None:
+def test_a_few_residues(mode, problem, name, worse):
     problem = of_mode(problem, mode)
     pruning = Pruning("forced", worse)
     assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=pruning))
@@ -68,9 +61,7 @@ def test_a_few_residues(mode: str, problem: Problem, name: str, worse: int) -> N
     detail=st.sampled_from(Detail),
     window=st.sampled_from([7, 1024]),
 )
-def test_sets_of_all_shapes(
-    mode: str, problem: Problem, name: str, detail: Detail, window: int
-) -> None:
+def test_sets_of_all_shapes(mode, problem, name, detail, window):
     problem = of_mode(problem, mode)
     options = {"instruction_set": name, "pruning": FORCED, "threads": 3, "window": window}
     found = run(open_cpu, problem, Want(detail), **options)
@@ -79,7 +70,7 @@ def test_sets_of_all_shapes(
 
 @MODES
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(case: str, mode: str) -> None:
+def test_hard_cases(case, mode):
     """On instruction sets in turns."""
     for number, problem in enumerate(CASES[case](mode)):
         name = instruction_sets()[number % len(instruction_sets())]
@@ -89,7 +80,7 @@ def test_hard_cases(case: str, mode: str) -> None:
 
 @MODES
 @SETS
-def test_little_memory(name: str, mode: str) -> None:
+def test_little_memory(name, mode):
     """Lanes are saved, also where alignments begin, and the way back fills from them."""
     problem = of_mode(thousands_of_residues(0.05), mode)
     full = run(open_cpu, problem)
@@ -101,7 +92,7 @@ def test_little_memory(name: str, mode: str) -> None:
 
 @MODES
 @pytest.mark.parametrize("scale", [1, 300])
-def test_lanes_of_32_bits(scale: int, mode: str) -> None:
+def test_lanes_of_32_bits(scale, mode):
     """Scores that 16 bits cannot hold, and costs that they cannot."""
     problem = thousands_of_residues(0.1, seed=32)
     matrix = match_matrix(DNA, 2 * scale, -3 * scale)
@@ -126,7 +117,7 @@ def overlapping(seed: int) -> Problem:
 @MODES
 @settings(max_examples=examples(20))
 @given(seed=SEEDS, use=st.sampled_from(["forced", "always", "auto"]))
-def test_overlapping_reads(mode: str, seed: int, use: str) -> None:
+def test_overlapping_reads(mode, seed, use):
     problem = of_mode(overlapping(seed), mode)
     found, did = align(problem, Pruning(use))
     assert_same(found, run(open_cpu, problem), note=seed)
@@ -134,7 +125,7 @@ def test_overlapping_reads(mode: str, seed: int, use: str) -> None:
 
 
 @MODES
-def test_an_unsound_bound_is_noticed(mode: str) -> None:
+def test_an_unsound_bound_is_noticed(mode):
     """A bound that is higher by one than the best score loses every alignment."""
     problem = of_mode(thousands_of_residues(0.001), mode)
     found, did = align(problem, Pruning("forced", lower_bound=200))
@@ -143,7 +134,7 @@ def test_an_unsound_bound_is_noticed(mode: str) -> None:
 
 
 @MODES
-def test_auto_fills_little_of_similar_pairs(mode: str) -> None:
+def test_auto_fills_little_of_similar_pairs(mode):
     rng = np.random.default_rng(62)
     letters = list("ACGT")
     one = "".join(rng.choice(letters, size=6000))

@@ -18,7 +18,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz_pairs.KINDS)
-def test_no_pair_differs(kind: str, oracle: Path) -> None:
+def test_no_pair_differs(kind, oracle):
     pairs, fault = fuzz_pairs.compare(oracle, 7, kind)
     assert pairs > 10_000
     assert fault is None
@@ -33,9 +33,7 @@ def answers() -> dict[str, dict[tuple[int, int], list[fuzz_pairs.Expected]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("changed", ["score", "spans", "runs", "missing"])
 @pytest.mark.parametrize("kind", ["end-gaps", "hsps", "thresholds"])
-def test_a_wrong_alignment_is_found(
-    kind: str, changed: str, oracle: Path, answers: dict, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_alignment_is_found(kind, changed, oracle, answers, monkeypatch):
     """One alignment of one pair is not what it was."""
     right = fuzz_pairs.ours
 
@@ -57,6 +55,6 @@ def test_a_wrong_alignment_is_found(
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hundred_thousand_pairs(capsys):
     assert fuzz_pairs.main(["--pairs", "100000", "--seed", "50000"]) == 0
     assert "no difference" in capsys.readouterr().out

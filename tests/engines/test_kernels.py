@@ -40,7 +40,7 @@ def scoring_for(kernel: Kernel, mode: str | None = None) -> Scoring:
     return make_scoring(alphabet, mode or kernel.modes[0], gap_open, 1, match_matrix(DNA, 2, -1))
 
 
-def test_every_kernel_is_there_and_is_registered() -> None:
+def test_every_kernel_is_there_and_is_registered():
     for framework, families in (("cuda", FAMILIES), ("opencl", OPENCL_FAMILIES)):
         assert [kernel.name for kernel in kernels_of(framework)] == list(families)
         for name, family in families.items():
@@ -50,7 +50,7 @@ def test_every_kernel_is_there_and_is_registered() -> None:
 
 
 @pytest.mark.parametrize("kernel", kernels_of("cuda"), ids=lambda kernel: kernel.name)
-def test_families_can_do_what_the_registry_says(kernel: Kernel) -> None:
+def test_families_can_do_what_the_registry_says(kernel):
     family = FAMILIES[kernel.name]()
     for mode in MODES:
         for detail in Detail:
@@ -60,7 +60,7 @@ def test_families_can_do_what_the_registry_says(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
-def test_reasons(kernel: Kernel) -> None:
+def test_reasons(kernel):
     able = scoring_for(kernel)
     assert kernel.why_not(able, kernel.detail) is None
     if kernel.detail == Detail.SCORE:
@@ -76,7 +76,7 @@ def test_reasons(kernel: Kernel) -> None:
         assert "alphabet protein" in kernel.why_not(protein, Detail.SCORE)
 
 
-def test_names_are_looked_up_on_a_framework_or_on_the_first() -> None:
+def test_names_are_looked_up_on_a_framework_or_on_the_first():
     assert find_kernel("striped").framework == "cuda"
     assert find_kernel("striped", "opencl").framework == "opencl"
     assert find_kernel("lanes").framework == "cpu"
@@ -90,7 +90,7 @@ def test_names_are_looked_up_on_a_framework_or_on_the_first() -> None:
         assert check_kernel(name, None, scoring, Detail.CIGAR) is None
 
 
-def test_the_table_has_a_line_for_each_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_a_line_for_each_kernel(capsys):
     assert cli.main(["devices", "--kernels"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines == list(kernel_table())
@@ -113,9 +113,7 @@ def two_devices(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.mark.parametrize("kernel", ["pair-per-warp", "striped"])
-def test_scores_through_the_whole_command(
-    tmp_path: Path, two_devices: list[Any], kernel: str
-) -> None:
+def test_scores_through_the_whole_command(tmp_path, two_devices, kernel):
     """The same bytes as the CPU's, from two devices, one set and two, windows smaller than sets."""
     first, second = tmp_path / "a.fa", tmp_path / "b.fa"
     first.write_text(fasta(PROTEINS))
@@ -131,7 +129,7 @@ def test_scores_through_the_whole_command(
         assert len(outputs[0].read_text().splitlines()) > 3
 
 
-def test_the_page_about_kernels_shows_this_table() -> None:
+def test_the_page_about_kernels_shows_this_table():
     page = Path(__file__).parents[2] / "docs" / "kernels.md"
     shown = [line[4:].rstrip() for line in page.read_text().splitlines() if line.startswith("    ")]
     assert shown[: 1 + len(KERNELS)] == list(kernel_table())

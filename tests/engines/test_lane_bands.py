@@ -50,7 +50,7 @@ def unrelated(
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_an_unsound_bound_is_noticed(name: str) -> None:
+def test_an_unsound_bound_is_noticed(name):
     """A bound that is lower by one loses the best paths themselves, where the beam found them."""
     problem = family(8, 700, 0.1)
     full = run(open_cpu, problem)
@@ -62,13 +62,13 @@ def test_an_unsound_bound_is_noticed(name: str) -> None:
     assert_same(found, full)
 
 
-def test_unsound_bounds_of_all_kinds_are_noticed() -> None:
+def test_unsound_bounds_of_all_kinds_are_noticed():
     assert lost_by_an_unsound_bound("lanes", map(related_problem, range(60))) > 30
 
 
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("detail", Detail)
-def test_the_band_is_narrow(name: str, detail: Detail) -> None:
+def test_the_band_is_narrow(name, detail):
     """Of a family with 85% identity most cells are not filled, whichever lanes there are."""
     problem = family(30, 1200, 0.15, gap=20)
     found, did = align(problem, Pruning("always"), Want(detail), instruction_set=name)
@@ -79,7 +79,7 @@ def test_the_band_is_narrow(name: str, detail: Detail) -> None:
 
 
 @pytest.mark.parametrize("memory_bytes", [64 * MIB, 24 * MIB, 16 * MIB, MIB])
-def test_little_memory(memory_bytes: int) -> None:
+def test_little_memory(memory_bytes):
     """Tiles are larger then, or 8-bit lanes have no room."""
     problem = family(10, 600, 0.1)
     found, did = align(problem, Pruning("lanes", 200), memory_bytes=memory_bytes, threads=1)
@@ -88,7 +88,7 @@ def test_little_memory(memory_bytes: int) -> None:
     assert did.done == 45 or memory_bytes == MIB
 
 
-def test_pairs_of_many_rows_share_lanes() -> None:
+def test_pairs_of_many_rows_share_lanes():
     """Each sequence has one relative, of other lengths: no row has two pairs for lanes."""
     rng = np.random.default_rng(75)
     first = unrelated(rng, 40, 1200)
@@ -109,7 +109,7 @@ def test_pairs_of_many_rows_share_lanes() -> None:
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_one_long_gap_of_few_pairs(name: str) -> None:
+def test_one_long_gap_of_few_pairs(name):
     """Every other sequence lacks a quarter: words beyond the gap count, and lanes are filled up."""
     distant = Problem(tuple(with_one_gap(family_of(12, 2500, 0.75), 625)), None, DEFAULT)
     found, did = align(distant, Pruning("auto"), threads=1, instruction_set=name)
@@ -136,8 +136,8 @@ FEW_WITH_ONE_GAP = [
     ("name", "number", "length", "identity", "least", "most"), FEW_WITH_ONE_GAP
 )
 def test_few_pairs_are_pruned_where_that_costs_less_than_their_batch(
-    name: str, number: int, length: int, identity: float, least: int, most: int
-) -> None:
+    name, number, length, identity, least, most
+):
     """In full the last pairs cost a batch, or as many alone; bands must cost less than that."""
     if name not in instruction_sets():
         pytest.skip(f"{name}: not of this processor, or not built")
@@ -150,7 +150,7 @@ def test_few_pairs_are_pruned_where_that_costs_less_than_their_batch(
 
 @pytest.mark.parametrize("number", [3, 8, 12])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_few_pairs_are_pruned_all_the_same(number: int, threads: int) -> None:
+def test_few_pairs_are_pruned_all_the_same(number, threads):
     """With lanes or, where they would not be filled, without."""
     problem = family(number, 1200, 0.1, gap=20)
     found, did = align(problem, Pruning("always"), threads=threads)
@@ -160,7 +160,7 @@ def test_few_pairs_are_pruned_all_the_same(number: int, threads: int) -> None:
     assert did.done > 0.95 * pairs
 
 
-def test_auto_leaves_strangers_at_once() -> None:
+def test_auto_leaves_strangers_at_once():
     """Of sequences that have nothing in common nothing is filled but in full."""
     rng = np.random.default_rng(72)
     strangers = Problem(unrelated(rng, 24, 1000), None, DEFAULT)
@@ -171,7 +171,7 @@ def test_auto_leaves_strangers_at_once() -> None:
     assert did.beam_cells + did.cells < 0.01 * did.matrix_cells
 
 
-def test_beams_without_hope_end_early() -> None:
+def test_beams_without_hope_end_early():
     """Sequences have words in common, and no letter else: a beam ends after an eighth."""
     rng = np.random.default_rng(73)
     words = ["".join(rng.choice(list("ACGT"), size=8)) for _ in range(4)]
@@ -191,7 +191,7 @@ def test_beams_without_hope_end_early() -> None:
     assert 0 < did.beam_cells < 0.02 * did.matrix_cells
 
 
-def test_strangers_among_relatives_are_aligned_in_full() -> None:
+def test_strangers_among_relatives_are_aligned_in_full():
     problem = family(30, 1000, 0.1)
     rng = np.random.default_rng(74)
     problem = replace(problem, first=(*problem.first, *unrelated(rng, 3, 1000)))
@@ -203,7 +203,7 @@ def test_strangers_among_relatives_are_aligned_in_full() -> None:
         assert did.done <= 435 or use == "always"
 
 
-def test_minimum_scores_and_chosen_pairs() -> None:
+def test_minimum_scores_and_chosen_pairs():
     problem = family(24, 900, 0.2)
     full = run(open_cpu, problem)
     least = int(np.median(full.raw_score))
@@ -250,7 +250,7 @@ SHARES = (0.1, 0.2, 0.2, 0.2, 0.2, 0.1)
 
 
 @pytest.mark.slow
-def test_tens_of_thousands_of_pairs() -> None:
+def test_tens_of_thousands_of_pairs():
     """What lanes do is what 16-bit lanes find in full."""
     done = 0
     for seed in range(20):

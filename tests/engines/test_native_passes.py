@@ -31,7 +31,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @settings(max_examples=examples(50))
 @given(seeds, st.booleans(), st.sampled_from([0.0, 0.05, 0.5, 1.0]))
-def test_positions_of_chosen_pairs(seed: int, triangular: bool, share: float) -> None:
+def test_positions_of_chosen_pairs(seed, triangular, share):
     rng = np.random.default_rng(seed)
     starts, sizes = rng.integers(0, 40, 2).tolist(), rng.integers(0, 40, 2).tolist()
     window = Window(0, starts[0], starts[0] + sizes[0], starts[1], starts[1] + sizes[1], triangular)
@@ -58,7 +58,7 @@ def reaching_of(scores: np.ndarray, may_pass: np.ndarray, least: int) -> Reachin
 
 @settings(max_examples=examples(50))
 @given(seeds, st.booleans(), st.integers(0, 4000))
-def test_strands_are_chosen_by_both_scores(seed: int, both: bool, pairs: int) -> None:
+def test_strands_are_chosen_by_both_scores(seed, both, pairs):
     rng = np.random.default_rng(seed)
     plus, minus = rng.integers(-5, 6, (2, pairs)).astype(np.int32)
     may = rng.random((2, pairs)) < rng.random()
@@ -70,7 +70,7 @@ def test_strands_are_chosen_by_both_scores(seed: int, both: bool, pairs: int) ->
 
 @settings(max_examples=examples(50))
 @given(seeds, st.integers(0, 100))
-def test_overlaps_of_both_strands_in_the_order_of_pairs(seed: int, pairs: int) -> None:
+def test_overlaps_of_both_strands_in_the_order_of_pairs(seed, pairs):
     rng = np.random.default_rng(seed)
     plus, minus = (np.flatnonzero(rng.random(pairs) < rng.random()) for _ in range(2))
     order = merge_strands(plus, minus)
@@ -100,7 +100,7 @@ def overlaps_of(rng: np.random.Generator, pairs: int) -> Alignments:
 
 @settings(max_examples=examples(50))
 @given(seeds, st.integers(0, 60), st.integers(0, 4), st.sampled_from(["0", "0.3", "0.5", "1"]))
-def test_long_and_alike_enough(seed: int, pairs: int, span: int, identity: str) -> None:
+def test_long_and_alike_enough(seed, pairs, span, identity):
     found = overlaps_of(np.random.default_rng(seed), pairs)
     spans = [found.field(f"{one}_end") - found.field(f"{one}_start") for one in ("query", "target")]
     share = Fraction(identity)
@@ -131,14 +131,14 @@ def kind_of(found: Alignments, pair: int, max_overhang: int) -> int:
 
 @settings(max_examples=examples(50))
 @given(seeds, st.integers(0, 60), st.integers(0, 6))
-def test_kinds_of_overlaps(seed: int, pairs: int, max_overhang: int) -> None:
+def test_kinds_of_overlaps(seed, pairs, max_overhang):
     found = overlaps_of(np.random.default_rng(seed), pairs)
     kinds, counts = classify_and_count(found, max_overhang)
     assert kinds.tolist() == [kind_of(found, pair, max_overhang) for pair in range(pairs)]
     assert counts.tolist() == np.bincount(kinds, minlength=5).tolist()
 
 
-def test_pairs_that_are_not_there_cannot_be_taken() -> None:
+def test_pairs_that_are_not_there_cannot_be_taken():
     found = overlaps_of(np.random.default_rng(1), 4)
     assert found.take([-1, 0]).matches.tolist() == found.matches[[-1, 0]].tolist()
     for wrong in (4, -5):

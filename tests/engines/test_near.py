@@ -10,7 +10,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Costs
-from strategies import Problem, proteins, small_problems
+from strategies import proteins, small_problems
 
 from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines.cpu.cpu_engine import instruction_sets
@@ -71,7 +71,7 @@ def drops(
 @pytest.mark.parametrize("isa", SETS)
 @given(small_problems(), st.integers(0, 150))
 @settings(max_examples=examples(60), deadline=None)
-def test_drops_are_those_of_the_reference(isa: str, problem: Problem, limit: int) -> None:
+def test_drops_are_those_of_the_reference(isa, problem, limit):
     """Any matrix: also residues that score more with others than with themselves."""
     sets, scoring = problem.sets(), replace(problem.scoring, mode="global")
     targets = sets[1] if len(sets) > 1 else None
@@ -100,7 +100,7 @@ def family(gap_extend: int) -> tuple[SequenceSet, Scoring, list[tuple[int, int, 
 
 @pytest.mark.parametrize("isa", SETS)
 @pytest.mark.parametrize("gap_extend", [0, 1, 11])
-def test_lanes_of_many_lengths(isa: str, gap_extend: int) -> None:
+def test_lanes_of_many_lengths(isa, gap_extend):
     """Limits that lanes of 8 bits can hold, and others."""
     sequences, scoring, expected = family(gap_extend)
     for limit in (0, 10, 30, 70, 110, 150, 600):
@@ -115,7 +115,7 @@ def test_lanes_of_many_lengths(isa: str, gap_extend: int) -> None:
     st.lists(st.text("ACDXU", min_size=1, max_size=12), min_size=2, max_size=40), st.integers(0, 6)
 )
 @settings(max_examples=examples(60), deadline=None)
-def test_edits_are_those_of_the_recurrence(isa: str, records: list[str], limit: int) -> None:
+def test_edits_are_those_of_the_recurrence(isa, records, limit):
     one = SequenceSet.from_strings(records, alphabet="protein")
     for targets in (None, one):
         expected = [
@@ -128,7 +128,7 @@ def test_edits_are_those_of_the_recurrence(isa: str, records: list[str], limit: 
         )
 
 
-def test_threads_and_parts_do_not_show() -> None:
+def test_threads_and_parts_do_not_show():
     sequences = SequenceSet.from_strings(proteins(1200, 20), alphabet="protein")
     scoring = make_scoring("protein")
     counted: list[int] = []
@@ -140,7 +140,7 @@ def test_threads_and_parts_do_not_show() -> None:
     assert sum(counted) == 1200 * 1199 // 2
 
 
-def test_refuses_other_modes_and_scores_beyond_32_bits() -> None:
+def test_refuses_other_modes_and_scores_beyond_32_bits():
     sequences = SequenceSet.from_strings(["ACGT", "AC"], alphabet="dna")
     with pytest.raises(ScoringError, match="mode local"):
         pairs_within_drop(Aligned(sequences, None, make_scoring("dna", mode="local")), 3)

@@ -28,7 +28,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Any:
     return device
 
 
-def test_memory_is_used_again(device: Any) -> None:
+def test_memory_is_used_again(device):
     pool = PinnedPool(device.driver, device.current, 100 * MIB)
     first = pool.take(1000, np.uint32)
     assert first is not None
@@ -51,7 +51,7 @@ def test_memory_is_used_again(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_no_more_than_allowed(device: Any) -> None:
+def test_no_more_than_allowed(device):
     pool = PinnedPool(device.driver, device.current, 48 * MIB)
     assert pool.take(49 * MIB, np.uint8) is None
     held = [pool.take(16 * MIB, np.uint8) for _ in range(3)]
@@ -67,7 +67,7 @@ def test_no_more_than_allowed(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_segments_that_are_idle_make_way(device: Any) -> None:
+def test_segments_that_are_idle_make_way(device):
     pool = PinnedPool(device.driver, device.current, 4 * MIB)
     small = [pool.take(1 * MIB, np.uint8) for _ in range(3)]
     assert pool.take(3 * MIB, np.uint8) is None
@@ -80,7 +80,7 @@ def test_segments_that_are_idle_make_way(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_arrays_of_any_size_share_what_is_pinned(device: Any) -> None:
+def test_arrays_of_any_size_share_what_is_pinned(device):
     """They never overlap, and once there is enough memory no more is pinned."""
     rng = np.random.default_rng(1)
     pool = PinnedPool(device.driver, device.current, 1 << 40)
@@ -121,7 +121,7 @@ class SlowPinning:
         return self._driver.pagelocked_empty(size, dtype)
 
 
-def test_one_thread_pins_at_a_time(device: Any) -> None:
+def test_one_thread_pins_at_a_time(device):
     """Others find room in what it pins; those that find room elsewhere do not wait."""
     pinning = SlowPinning(device.driver)
     pinning.go_on.set()
@@ -149,7 +149,7 @@ def test_one_thread_pins_at_a_time(device: Any) -> None:
     taken.clear()
 
 
-def test_what_is_expected_is_pinned_ahead(device: Any) -> None:
+def test_what_is_expected_is_pinned_ahead(device):
     pinning = SlowPinning(device.driver)
     pool = PinnedPool(pinning, device.current, 100 * MIB)
     pool.expect(30 * MIB)
@@ -165,7 +165,7 @@ def test_what_is_expected_is_pinned_ahead(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_what_is_being_pinned_when_the_pool_closes_is_freed(device: Any) -> None:
+def test_what_is_being_pinned_when_the_pool_closes_is_freed(device):
     pool = PinnedPool(device.driver, device.current, 100 * MIB)
     for _ in range(3):
         pool.expect(10 * MIB)
@@ -175,7 +175,7 @@ def test_what_is_being_pinned_when_the_pool_closes_is_freed(device: Any) -> None
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_memory_comes_back_from_any_thread(device: Any) -> None:
+def test_memory_comes_back_from_any_thread(device):
     pool = PinnedPool(device.driver, device.current, 64 * MIB)
     failures = []
 
@@ -202,7 +202,7 @@ def test_memory_comes_back_from_any_thread(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_engines_on_a_device_share_a_pool(device: Any) -> None:
+def test_engines_on_a_device_share_a_pool(device):
     first, second = (device.pool(2 * MIB) for _ in range(2))
     assert first is second
     array = first.take(3 * MIB, np.uint8)
@@ -218,7 +218,7 @@ def test_engines_on_a_device_share_a_pool(device: Any) -> None:
     assert device.pool(2 * MIB) is not first
 
 
-def test_results_outlive_their_engine(device: Any) -> None:
+def test_results_outlive_their_engine(device):
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
     engine = open_on(device, problem.sets(), scoring, family="pair-per-thread")
@@ -238,16 +238,14 @@ def test_results_outlive_their_engine(device: Any) -> None:
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_an_engine_that_may_not_pin_copies(device: Any) -> None:
+def test_an_engine_that_may_not_pin_copies(device):
     scoring = make_scoring(DNA, "global", 5, 2, match_matrix(DNA, 2, -3))
     problem = Problem(tuple("ACGTTGCA"[i:] * 5 for i in range(8)), None, scoring)
     opener = partial(open_on, device, family="pair-per-thread", pinned_bytes=0)
     assert_same(run(open_cpu, problem), run(opener, problem))
 
 
-def test_an_engine_that_cannot_be_opened_leaves_the_pool(
-    device: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_that_cannot_be_opened_leaves_the_pool(device, monkeypatch):
     def refuse(self: object, context: object) -> None:
         raise device.driver.MemoryError("no memory")
 

@@ -1,6 +1,5 @@
 """Which engine computes posteriors, and that what is made of them does not depend on it."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,7 @@ def launches() -> list[str]:
 
 
 @pytest.mark.parametrize("format", ["tsv", "npz", "tc_lib"])
-def test_the_command_writes_the_same_bytes(
-    emulated: Any, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_writes_the_same_bytes(emulated, format, tmp_path, monkeypatch):
     monkeypatch.setattr(job_module, "PIECE_RESIDUES", 200)
     monkeypatch.setattr(cuda_posterior.CudaPosteriorEngine, "residues_at_once", 600)
     fasta = tmp_path / "family.fa"
@@ -68,7 +65,7 @@ def test_the_command_writes_the_same_bytes(
 
 
 @pytest.mark.parametrize(("count", "match_states"), [(6, 4), (MOST_OF_ALL_PAIRS + 3, 1)])
-def test_a_multiple_alignment_is_the_same(emulated: Any, count: int, match_states: int) -> None:
+def test_a_multiple_alignment_is_the_same(emulated, count, match_states):
     """In one piece, and in groups that are joined."""
     sequences = SequenceSet.from_strings(family(count, 20), alphabet="protein")
     launches().clear()
@@ -78,9 +75,7 @@ def test_a_multiple_alignment_is_the_same(emulated: Any, count: int, match_state
     assert np.array_equal(one.support, other.support)
 
 
-def test_auto_takes_a_gpu_that_is_worth_its_start(
-    emulated: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_takes_a_gpu_that_is_worth_its_start(emulated, monkeypatch):
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
     job = job_module.PosteriorJob(sequences, Resources())
     assert isinstance(job._open(), PosteriorEngine)
@@ -90,7 +85,7 @@ def test_auto_takes_a_gpu_that_is_worth_its_start(
     engine.close()
 
 
-def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch):
     def none() -> Any:
         raise DeviceError("no GPU")
 
@@ -103,13 +98,13 @@ def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("device", ["opencl", "cuda:0,1", "tpu"])
-def test_devices_that_compute_no_posteriors(device: str) -> None:
+def test_devices_that_compute_no_posteriors(device):
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
     with pytest.raises(DeviceError, match="posteriors are computed on the CPU or on one GPU"):
         pairalign.posterior(sequences, device=device)
 
 
-def test_a_job_that_is_left_gives_its_memory_back(emulated: Any) -> None:
+def test_a_job_that_is_left_gives_its_memory_back(emulated):
     from cuda_on_host import driver
 
     used = driver.memory.used_bytes

@@ -82,7 +82,7 @@ def check(letters: Sequence[str], name: str, isa: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("name", COSTS)
-def test_reads_that_overlap(name: str, isa: str) -> None:
+def test_reads_that_overlap(name, isa):
     """Dovetails, containments, both strands, errors from none to as many as letters."""
     genome = random_residues(6000, 3)
     shares = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.6, 0.02, 0.02]
@@ -100,7 +100,7 @@ def test_reads_that_overlap(name: str, isa: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hifi", "ont"])
-def test_what_is_hard(name: str) -> None:
+def test_what_is_hard(name):
     """Repeats, runs of a letter and of N, other ends, equal optima, no overlap."""
     isa = instruction_sets()[0]
     genome, others = random_residues(5000, 5), random_residues(9000, 6)
@@ -128,7 +128,7 @@ def test_what_is_hard(name: str) -> None:
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-def test_pairs_of_no_use(isa: str) -> None:
+def test_pairs_of_no_use(isa):
     """Too low a best score is known without an alignment; a pair with one is never left out."""
     genome, others = random_residues(4000, 15), random_residues(9000, 16)
     reads = [
@@ -176,7 +176,7 @@ def tie_beyond_the_border(seed: int) -> list[str]:
     return [start + spoilt + end + 11 * "N" + substituted(piece, 11), start + piece + end]
 
 
-def test_a_proof_with_too_low_a_bound_is_noticed() -> None:
+def test_a_proof_with_too_low_a_bound_is_noticed():
     """Ties are the hardest: as much is scored, but elsewhere."""
     isa, wrong = instruction_sets()[0], 0
     for seed in range(4):
@@ -188,7 +188,7 @@ def test_a_proof_with_too_low_a_bound_is_noticed() -> None:
     assert wrong > 0
 
 
-def test_without_proof_other_alignments_come_out() -> None:
+def test_without_proof_other_alignments_come_out():
     """An insertion that is wider than bands, and too few equal words after it."""
     genome, insertion = random_residues(3400, 8), random_residues(160, 9)
     end = substituted(genome[3000:3220], 11)
@@ -198,7 +198,7 @@ def test_without_proof_other_alignments_come_out() -> None:
     assert (found.raw_score < expected.raw_score).any()
 
 
-def test_a_guess_that_is_right_says_what_other_alignments_score() -> None:
+def test_a_guess_that_is_right_says_what_other_alignments_score():
     """Where nothing is proven; where an engine finds another alignment, nothing is known."""
     genome = random_residues(4000, 4)
     reads = SequenceSet.from_strings([changed(genome[k:][:2500], 0.1, k) for k in (0, 600, 1200)])
@@ -216,7 +216,7 @@ def test_a_guess_that_is_right_says_what_other_alignments_score() -> None:
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-def test_seeds_say_what_is_elsewhere(isa: str) -> None:
+def test_seeds_say_what_is_elsewhere(isa):
     """Repeats in other places, bad pieces in between, unrelated reads: all is found, and the best.
 
     Matrices are filled where anything is elsewhere, so that nothing is left to an engine.

@@ -38,25 +38,19 @@ def prunes(number: int, length: int, words: int) -> bool:
         (50, 10_000, 11, False),  # 0.119 and 0.075 s
     ],
 )
-def test_measured_sets_go_where_they_were_faster(
-    number: int, length: int, words: int, faster: bool
-) -> None:
+def test_measured_sets_go_where_they_were_faster(number, length, words, faster):
     assert prunes(number, length, words) == faster
 
 
 @given(st.integers(2, 500), st.integers(2_000, 300_000), st.integers(SIMILAR, WORDS))
-def test_more_pairs_and_fewer_differences_never_speak_against_pruning(
-    number: int, length: int, words: int
-) -> None:
+def test_more_pairs_and_fewer_differences_never_speak_against_pruning(number, length, words):
     if prunes(number, length, words):
         assert prunes(number + 1, length, words)
         assert prunes(number, length, min(words + 1, WORDS))
 
 
 @pytest.mark.parametrize(("identity", "pays"), [(0.995, True), (0.9, False), (0.3, False)])
-def test_windows_are_judged_by_a_sample(
-    monkeypatch: pytest.MonkeyPatch, identity: float, pays: bool
-) -> None:
+def test_windows_are_judged_by_a_sample(monkeypatch, identity, pays):
     """As if a few genomes of 6,000 bases were many cells for a device of few multiprocessors."""
     monkeypatch.setattr(sampling, "_LEAST_CELLS", 10**6)
     sequences = SequenceSet.from_strings(family(8, 6_000, identity), alphabet="dna")

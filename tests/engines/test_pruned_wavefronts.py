@@ -31,7 +31,7 @@ WAVEFRONTS = Pruning("wavefronts")
 
 @settings(max_examples=examples(200))
 @given(problem=related_problems, name=st.sampled_from(instruction_sets()))
-def test_related_sequences(problem: Problem, name: str) -> None:
+def test_related_sequences(problem, name):
     found, did = align(problem, WAVEFRONTS, instruction_set=name)
     assert_same(found, run(open_cpu, problem), note=problem)
     assert did.lost == 0
@@ -42,13 +42,13 @@ def test_related_sequences(problem: Problem, name: str) -> None:
 
 @settings(max_examples=examples(200))
 @given(problem=small_problems(), name=st.sampled_from(instruction_sets()))
-def test_a_few_letters(problem: Problem, name: str) -> None:
+def test_a_few_letters(problem, name):
     problem = of_global_mode(problem)
     assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=WAVEFRONTS))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_hard_cases(case: str) -> None:
+def test_hard_cases(case):
     # Fronts of such scores reach far: a problem takes 0.1 s, and there are 165 that are alike.
     step = 5 if case == "just_fits_or_not" else 1
     for problem in islice(CASES[case]("global"), 0, None, step):
@@ -59,7 +59,7 @@ def test_hard_cases(case: str) -> None:
 
 @pytest.mark.parametrize("costs", [(2, -3, 5, 2), (1, -1, 1, 1), (3, 1, 0, 0), (5, -4, 20, 1)])
 @pytest.mark.parametrize("letters", ["A", "AC", "ACGTN"])
-def test_ties_everywhere(letters: str, costs: tuple[int, int, int, int]) -> None:
+def test_ties_everywhere(letters, costs):
     """Few letters and even costs: many alignments have the best score."""
     match, mismatch, gap_open, gap_extend = costs
     rng = np.random.default_rng(61)
@@ -73,7 +73,7 @@ def test_ties_everywhere(letters: str, costs: tuple[int, int, int, int]) -> None
 
 
 @pytest.mark.parametrize("name", instruction_sets())
-def test_many_pairs(name: str) -> None:
+def test_many_pairs(name):
     done = 0
     for seed in (0, 2):
         problem, _ = many_pairs(seed)
@@ -85,14 +85,14 @@ def test_many_pairs(name: str) -> None:
 
 
 @pytest.mark.parametrize("detail", Detail)
-def test_details(detail: Detail) -> None:
+def test_details(detail):
     problem = thousands_of_residues(0.01)
     found, did = align(problem, WAVEFRONTS, Want(detail))
     assert_same(found, run(open_cpu, problem, Want(detail)), detail, problem)
     assert did.by_wavefronts == 3
 
 
-def test_little_memory() -> None:
+def test_little_memory():
     """What has no room for its fronts is aligned in full."""
     problem = thousands_of_residues(0.02)
     full = run(open_cpu, problem)
@@ -105,7 +105,7 @@ def test_little_memory() -> None:
     assert done[-1] == 0
 
 
-def test_auto_takes_them_for_what_is_very_similar() -> None:
+def test_auto_takes_them_for_what_is_very_similar():
     """The others go to bands, and little is filled to find that out."""
     rng = np.random.default_rng(62)
     letters = list("ACGT")

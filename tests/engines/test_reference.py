@@ -141,7 +141,7 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
 @pytest.mark.parametrize(
     "mode", ["global", "semiglobal", pytest.param("local", marks=pytest.mark.slow)]
 )
-def test_every_alignment_of_tiny_sequences(mode: str) -> None:
+def test_every_alignment_of_tiny_sequences(mode):
     """Score, span and path, ties included, are those found by trying every alignment."""
     rng = random.Random(f"tiny {mode}")
     for _ in range(examples(1500)):
@@ -212,7 +212,7 @@ def best_with_ends(rows: list[int], columns: list[int], costs: Costs) -> tuple[i
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_alignment_with_end_gaps(seed: int) -> None:
+def test_every_alignment_with_end_gaps(seed):
     """Each gap costs what its place says; the end cell and the path are those of the rules."""
     rng = random.Random(f"ends {seed}")
     for _ in range(examples(500)):
@@ -259,7 +259,7 @@ def cigar_of(path: str, skipped: str, rows: list[int], columns: list[int]) -> st
     return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters))
 
 
-def test_end_gaps_that_are_free_or_cost_as_others_are_the_other_modes() -> None:
+def test_end_gaps_that_are_free_or_cost_as_others_are_the_other_modes():
     """All free: mode semiglobal, ties included; all as elsewhere: the scores of mode global."""
     rng = random.Random("same")
     for _ in range(examples(200)):
@@ -292,7 +292,7 @@ def mirrored(expected: Expected) -> Expected:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_plain_and_by_rows_agree(mode: str) -> None:
+def test_plain_and_by_rows_agree(mode):
     rng = random.Random(f"fills {mode}")
     for _ in range(examples(60)):
         gap_open = rng.randrange(8)
@@ -307,7 +307,7 @@ def test_plain_and_by_rows_agree(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_it_does_not_matter_which_sequence_is_the_query(mode: str) -> None:
+def test_it_does_not_matter_which_sequence_is_the_query(mode):
     """The pair decides which sequence runs along the rows: no tie depends on the order."""
     rng = random.Random(f"turn {mode}")
     for _ in range(examples(200)):
@@ -355,7 +355,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case[0].replace(" ", "-"))
-def test_worked_by_hand(case: tuple) -> None:
+def test_worked_by_hand(case):
     _, query, target, match, mismatch, gap_open, gap_extend, mode, score, *spans_, cigar = case
     costs = simple(match, mismatch, gap_open, gap_extend, mode)
     codes = {letter: code for code, letter in enumerate("ACGT")}
@@ -366,7 +366,7 @@ def test_worked_by_hand(case: tuple) -> None:
     assert found.cigar == cigar
 
 
-def test_ambiguous_letters_are_never_a_match() -> None:
+def test_ambiguous_letters_are_never_a_match():
     costs = Costs([[5, 1], [1, 5]], 4, 1, "global", unambiguous=1)
     found = align([0, 1, 0], [0, 1, 0], costs)
     assert (found.score, found.cigar, found.matches) == (15, "1=1X1=", 2)

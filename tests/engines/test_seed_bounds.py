@@ -130,7 +130,7 @@ def taken(t: PairThresholds) -> ctypes._CArgObject:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(problem=problems())
-def test_errors(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
+def test_errors(native, problem):  # type: ignore[type-arg]
     a, b, t = problem
     shorter, longer = sorted((len(a), len(b)))
     most = native.most_errors_of_pair(taken(t), shorter, longer)
@@ -142,7 +142,7 @@ def test_errors(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[ty
 
 @settings(max_examples=examples(50), deadline=None)
 @given(problem=problems(), size=st.integers(1, 2), data=st.data())
-def test_seeds(native: ctypes.CDLL, problem: tuple, size: int, data: st.DataObject) -> None:  # type: ignore[type-arg]
+def test_seeds(native, problem, size, data):  # type: ignore[type-arg]
     """Of k + x disjoint seeds of either sequence at least x are whole, wherever they lie."""
     a, b, t = problem
     longer = max(len(a), len(b))
@@ -170,7 +170,7 @@ def test_seeds(native: ctypes.CDLL, problem: tuple, size: int, data: st.DataObje
 
 @settings(max_examples=examples(60), deadline=None)
 @given(problem=problems())
-def test_diagonals(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
+def test_diagonals(native, problem):  # type: ignore[type-arg]
     a, b, t = problem
     found = (ctypes.c_int64 * 2)()
     native.diagonals_of(taken(t), len(a), len(b), found)
@@ -181,7 +181,7 @@ def test_diagonals(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore
 
 @settings(max_examples=examples(60), deadline=None)
 @given(problem=problems(("columns", "full", "longer", "mean", "internal", "shorter")))
-def test_common_subsequences(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
+def test_common_subsequences(native, problem):  # type: ignore[type-arg]
     """What passes has the least number of matches, and they are a common subsequence."""
     a, b, t = problem
     least = native.least_matches_of(taken(t), len(a), len(b))
@@ -213,9 +213,7 @@ def distances(a: tuple[int, ...], b: tuple[int, ...]) -> np.ndarray:
     most=st.integers(0, 30),
     alike=st.booleans(),
 )
-def test_edit_distances(
-    native: ctypes.CDLL, a: tuple[int, ...], b: tuple[int, ...], most: int, alike: bool
-) -> None:
+def test_edit_distances(native, a, b, most, alike):
     b = a[2:9] + b[:2] + a[9:] if alike else b
     table = distances(a, b)
     backwards = distances(a[::-1], b[::-1])

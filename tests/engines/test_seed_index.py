@@ -45,10 +45,7 @@ def near(seed: int, alphabet: str, longest: int, rate: float) -> SequenceSet:
 
 
 def places(found_queries: Int32s, found_targets: Int32s, sets: list[SequenceSet]) -> set[object]:
-    rows, columns = (
-        sets[0].positions[found_queries],
-        sets[-1].positions[found_targets],
-    )
+    rows, columns = (sets[0].positions[found_queries], sets[-1].positions[found_targets])
     if len(sets) == 1:
         rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
@@ -56,7 +53,7 @@ def places(found_queries: Int32s, found_targets: Int32s, sets: list[SequenceSet]
 
 @settings(max_examples=examples(150))
 @given(data=st.data())
-def test_what_passes_is_found(data: st.DataObject) -> None:
+def test_what_passes_is_found(data):
     alphabet = data.draw(st.sampled_from(["dna", "protein"]))
     seed, rate = data.draw(st.integers(0, 1 << 30)), data.draw(st.sampled_from([0.02, 0.1, 0.3]))
     whole, mode, covered = data.draw(st.sampled_from(RULES))
@@ -107,7 +104,7 @@ def test_what_passes_is_found(data: st.DataObject) -> None:
         ("columns", "query", "local"),
     ],
 )
-def test_thresholds_that_permit_no_seeds(whole: str, coverage_of: str, mode: str) -> None:
+def test_thresholds_that_permit_no_seeds(whole, coverage_of, mode):
     """Gaps cost nothing there, or ends do without coverage."""
     given = near(3, "dna", 40, 0.1)
     thresholds = PairThresholds(Fraction(97, 100), whole, Fraction(9, 10), coverage_of)
@@ -117,7 +114,7 @@ def test_thresholds_that_permit_no_seeds(whole: str, coverage_of: str, mode: str
     made.choose(Window(0, 0, len(given), 0, len(given), True))
 
 
-def test_identities_below_a_half_permit_no_seeds() -> None:
+def test_identities_below_a_half_permit_no_seeds():
     given, thresholds = near(3, "dna", 40, 0.1), PairThresholds(Fraction(49, 100))
     scoring = make_scoring("dna")
     assert (
@@ -144,9 +141,7 @@ def with_seeds(patch: pytest.MonkeyPatch, letters: int) -> None:
 
 @pytest.mark.parametrize("letters", [4, 9])
 @pytest.mark.parametrize("window", [7, 64, 1024])
-def test_same_alignments_in_the_same_order(
-    reads: SequenceSet, letters: int, window: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_alignments_in_the_same_order(reads, letters, window, monkeypatch):
     thresholds = PairThresholds(Fraction(95, 100))
     made = (reads, None, make_scoring("dna"), Want())
     used = Resources(device="cpu", threads=2)
@@ -172,12 +167,7 @@ def test_same_alignments_in_the_same_order(
 
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
 @pytest.mark.parametrize("rule", [("columns", None, "global"), ("internal", "0.9", "semiglobal")])
-def test_same_clusters(
-    reads: SequenceSet,
-    linkage: str,
-    rule: tuple[str, str | None, str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_same_clusters(reads, linkage, rule, monkeypatch):
     whole, coverage, mode = rule
     asked = {"min_identity": "95%", "identity_of": whole, "min_coverage": coverage, "mode": mode}
     given = {**asked, "linkage": linkage, "device": "cpu"}
@@ -189,7 +179,7 @@ def test_same_clusters(
     assert found.order.tolist() == expected.order.tolist()
 
 
-def test_it_is_opened_where_it_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_opened_where_it_is_faster(monkeypatch):
     rng = np.random.default_rng(7)
     unlike = SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), 80)) for _ in range(2000)])
     alike = SequenceSet.from_strings(

@@ -45,7 +45,7 @@ int main() {
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
-def test_plans_of_the_longest_sequences(tmp_path: Path) -> None:
+def test_plans_of_the_longest_sequences(tmp_path):
     """Without gap costs nothing but their lengths limits scores, and so lengths."""
     source, program = tmp_path / "plans.cpp", tmp_path / "plans"
     source.write_text(PLANS)
@@ -65,7 +65,7 @@ def job(lengths: tuple[int, int], detail: Detail) -> AlignmentJob:
 
 
 @pytest.mark.parametrize("detail", Detail)
-def test_sequences_that_are_too_long_are_refused(detail: Detail) -> None:
+def test_sequences_that_are_too_long_are_refused(detail):
     most = 2**28 - 1 if detail == Detail.CIGAR else 2**30 - 2**16
     job((3, most), detail)
     with pytest.raises(CapacityError, match=rf"^sequences: record 2 'long' has .*at most {most:,}"):

@@ -245,11 +245,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
     ),
     (
         TILES,
-        {
-            "TIER": tile_plan.TIER,
-            "WARP": tile_plan.WARP,
-            "END_COLUMN + 1": tile_plan.RESULT_FIELDS,
-        },
+        {"TIER": tile_plan.TIER, "WARP": tile_plan.WARP, "END_COLUMN + 1": tile_plan.RESULT_FIELDS},
     ),
     (
         OVERLAPS,
@@ -338,7 +334,7 @@ def name_of(value: object) -> str | None:
 
 @COMPILER
 @pytest.mark.parametrize("source", {source: None for *_, source in STRUCTS}, ids=name_of)
-def test_cpp_layouts(source: Source, value_of: Values) -> None:
+def test_cpp_layouts(source, value_of):
     for declaration, struct, of in STRUCTS:
         if of == source:
             found = layout_of(declaration, struct, partial(value_of, source))
@@ -348,9 +344,7 @@ def test_cpp_layouts(source: Source, value_of: Values) -> None:
 @pytest.mark.parametrize(
     ("declaration", "struct", "source", "defines"), OPENCL_STRUCTS, ids=name_of
 )
-def test_opencl_layouts(
-    declaration: Declaration, struct: str, source: str, defines: dict[str, int]
-) -> None:
+def test_opencl_layouts(declaration, struct, source, defines):
     lines = "".join(f"#define {name} {value}\n" for name, value in defines.items())
     if source == opencl_striped.SOURCE:
         lines += "#define ENTRY char4\n#define STORE local\n"
@@ -360,14 +354,12 @@ def test_opencl_layouts(
 
 @COMPILER
 @pytest.mark.parametrize(("source", "numbers"), NUMBERS, ids=name_of)
-def test_numbers_known_on_both_sides(
-    source: Source, numbers: dict[str, int], value_of: Values
-) -> None:
+def test_numbers_known_on_both_sides(source, numbers, value_of):
     assert {name: value_of(source, name) for name in numbers} == numbers
 
 
 @COMPILER
-def test_room_for_profiles_and_moves(value_of: Values) -> None:
+def test_room_for_profiles_and_moves(value_of):
     """Formulas that Python needs to plan memory, and the kernels to find their way in it."""
     for tiling, pitch in zip(tilings.TILINGS, PITCHES, strict=True):
         assert tiling.width < value_of(PACKED, pitch) <= tiling.profile_bytes(1) // 4
@@ -385,13 +377,7 @@ def test_room_for_profiles_and_moves(value_of: Values) -> None:
     ],
     ids=name_of,
 )
-def test_swapped_fields_are_noticed(
-    declaration: Declaration,
-    struct: str,
-    source: Source,
-    names: tuple[str, str],
-    value_of: Values,
-) -> None:
+def test_swapped_fields_are_noticed(declaration, struct, source, names, value_of):
     """Two fields of the same size, exchanged on one side only."""
     swapped = exchange(declaration, *names)
     assert declared_layout(swapped)[""] == declared_layout(declaration)[""]

@@ -65,7 +65,7 @@ def every(reads: SequenceSet, scoring: pairalign.Scoring, isa: str, most: int) -
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
 @pytest.mark.parametrize("name", SCORINGS)
-def test_as_the_reference(name: str, mode: str, isa: str) -> None:
+def test_as_the_reference(name, mode, isa):
     scoring = pairalign.make_scoring("dna", mode=mode, **SCORINGS[name])
     checked = 0
     for seed in range(examples(6)):
@@ -85,7 +85,7 @@ def test_as_the_reference(name: str, mode: str, isa: str) -> None:
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("limit", [60, 64, 127, 8000, 16384, 30000, 32768])
-def test_no_cell_comes_again_at_the_limits_of_widths(limit: int, isa: str) -> None:
+def test_no_cell_comes_again_at_the_limits_of_widths(limit, isa):
     """What is put in the place of a used cell is never positive, whatever letters score."""
     reads = SequenceSet.from_strings(["A", "AC", "ACA", "CAAC"], alphabet="dna")
     for match in (limit - 1, limit, limit + 1):
@@ -119,7 +119,7 @@ COSTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("costs", COSTS)
-def test_pairs_with_the_same_columns_are_filled_together(costs: dict[str, Any], isa: str) -> None:
+def test_pairs_with_the_same_columns_are_filled_together(costs, isa):
     """More than lanes, of several lengths, with ties and scores beyond 8 bits: as one by one."""
     rng = np.random.default_rng(7)
     proteins = ["".join(rng.choice(list("ACDWX"), int(n))) for n in rng.integers(28, 50, 70)]
@@ -147,7 +147,7 @@ def test_pairs_with_the_same_columns_are_filled_together(costs: dict[str, Any], 
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-def test_proteins_filled_together_are_as_the_reference(isa: str) -> None:
+def test_proteins_filled_together_are_as_the_reference(isa):
     rng = np.random.default_rng(8)
     proteins = ["".join(rng.choice(list("ACWX"), int(n))) for n in rng.integers(8, 20, 9)]
     reads = SequenceSet.from_strings(proteins, alphabet="protein")
@@ -161,9 +161,7 @@ def test_proteins_filled_together_are_as_the_reference(isa: str) -> None:
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-def test_the_environment_says_which_instruction_set(
-    isa: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_says_which_instruction_set(isa, monkeypatch):
     reads = SequenceSet.from_strings([2 * GENOME, GENOME])
     scoring = pairalign.make_scoring("dna", mode="local")
     first = pairalign.align(reads, scoring=scoring, device="cpu")
@@ -185,7 +183,7 @@ def test_the_environment_says_which_instruction_set(
         SuboptimalAligner(reads, reads, scoring, 1)
 
 
-def test_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled(monkeypatch):
     reads = SequenceSet.from_strings([2 * GENOME, GENOME])
     scoring = pairalign.make_scoring("dna", mode="local")
     first = pairalign.align(reads, scoring=scoring, device="cpu")
@@ -206,7 +204,7 @@ def test_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("strand", [1, -1])
 @pytest.mark.parametrize("run", [1, 3, 5, 8, 12, 40])
-def test_pairs_without_a_run_on_free_cells_are_not_aligned(run: int, strand: int) -> None:
+def test_pairs_without_a_run_on_free_cells_are_not_aligned(run, strand):
     scoring = pairalign.make_scoring("dna", mode="local", **SCORINGS["simple"])
     skipped = kept = 0
     for seed in range(examples(12)):
@@ -239,7 +237,7 @@ def longest_run(found: Alignments, number: int) -> int:
 
 
 @pytest.mark.parametrize(("letters", "identity", "run"), [(500, "0.97", 31), (500, "0.64", 0)])
-def test_the_run_that_thresholds_force(letters: int, identity: str, run: int) -> None:
+def test_the_run_that_thresholds_force(letters, identity, run):
     thresholds = OverlapThresholds(min_overlap=letters, min_identity=Fraction(identity))
     assert thresholds.forced_run == run
     if run:  # no alignment of so many columns or more gets by with shorter runs
@@ -338,7 +336,7 @@ def through_strips(
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("costs", STRIPS_COSTS)
-def test_alignments_through_several_strips(costs: tuple[int, ...], isa: str) -> None:
+def test_alignments_through_several_strips(costs, isa):
     """Scores beyond 8 bits and below them, from strip to strip and from tile to tile."""
     reads, scoring, expected = through_strips(costs)
     (chain,) = every(reads, scoring, isa, 4)

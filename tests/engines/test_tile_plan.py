@@ -62,7 +62,7 @@ def ranks_of(
     target=st.sampled_from([1, 50, 500, 1 << 20]),
     triangular=st.booleans(),
 )
-def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangular: bool) -> None:
+def test_every_pair_once(seed, block, limit, target, triangular):
     rng = np.random.default_rng(seed)
     rows = sorted_lengths(rng, int(rng.integers(1, 50)), int(rng.choice([1, 9, 60])))
     columns = rows if triangular else sorted_lengths(rng, int(rng.integers(1, 50)), 30)
@@ -94,7 +94,7 @@ def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangu
     assert found == expected
 
 
-def test_blocks_are_those_of_the_paper() -> None:
+def test_blocks_are_those_of_the_paper():
     """Eight tiles in a row of the list make a block of 16 x 16 pairs."""
     lengths = np.full(64, 10, np.int32)
     planner = Planner(lengths, lengths, 16)

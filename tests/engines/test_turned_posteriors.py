@@ -25,7 +25,7 @@ def _set_of(letters: str) -> SequenceSet:
 
 @pytest.mark.parametrize("letters", LENGTHS)
 @pytest.mark.parametrize("match_states", [1, 4])
-def test_long_targets_have_the_posteriors_of_long_queries(letters: str, match_states: int) -> None:
+def test_long_targets_have_the_posteriors_of_long_queries(letters, match_states):
     sequences = _set_of(letters)
     model = posterior_model(sequences.alphabet, match_states=match_states)
     queries, targets = (one.astype(np.int32) for one in np.triu_indices(5, 1))

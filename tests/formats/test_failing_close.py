@@ -29,13 +29,13 @@ def failing_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "close", close)
 
 
-def test_a_check_leaves_nothing(failing_close: None) -> None:
+def test_a_check_leaves_nothing(failing_close):
     with pytest.raises(OutputError, match="Input/output error"):
         check_writable("x.paf")
     assert os.listdir() == []
 
 
-def test_what_only_holds_a_file_may_fail(failing_close: None) -> None:
+def test_what_only_holds_a_file_may_fail(failing_close):
     """Its bytes were written by another descriptor, whose closing has succeeded."""
     part = PartFile(os.path.abspath("x.paf"), None)
     os.write(part.descriptor, b"complete")
@@ -45,7 +45,7 @@ def test_what_only_holds_a_file_may_fail(failing_close: None) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.npz", "x.tsv", "x.tc_lib"])
-def test_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk(name, tmp_path, monkeypatch):
     posteriors = pairalign.posterior(["MKVLAAGG", "MKVAAGG"], device="cpu")
 
     def write(self: FileOutput, data: bytes) -> int:

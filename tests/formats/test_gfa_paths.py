@@ -65,9 +65,7 @@ def consumed(cigar: str) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("adapters", [False, True])
 @pytest.mark.parametrize("cigars", [True, False])
-def test_every_path_spells_a_sequence(
-    tmp_path: Path, seed: int, adapters: bool, cigars: bool
-) -> None:
+def test_every_path_spells_a_sequence(tmp_path, seed, adapters, cigars):
     genome, reads = simulated(seed, adapters=adapters)
     found = find(reads, mode="local", min_overlap=200, max_overhang=OVERHANG)
     assert {"dovetail"} <= set(found.kind.tolist()) <= {"dovetail", "contained", "contains"}
@@ -119,7 +117,7 @@ def in_circle(path: str, genome: str) -> bool:
 
 
 @pytest.mark.parametrize("adapters", [False, True])
-def test_the_circle_has_its_length(tmp_path: Path, adapters: bool) -> None:
+def test_the_circle_has_its_length(tmp_path, adapters):
     _, reads = simulated(5, adapters=adapters)
     found = find(reads, mode="local", min_overlap=200, max_overhang=OVERHANG)
     found.reduced().write(tmp_path / "out.gfa")
@@ -134,7 +132,7 @@ def test_the_circle_has_its_length(tmp_path: Path, adapters: bool) -> None:
     assert abs(letters - LETTERS) <= (8 if adapters else 0)
 
 
-def test_names_that_end_in_a_strand(tmp_path: Path) -> None:
+def test_names_that_end_in_a_strand(tmp_path):
     _, reads = simulated(1, adapters=False)
     find(reads, min_overlap=200).write(tmp_path / "out.gfa")
     lines = [line.split("\t") for line in (tmp_path / "out.gfa").read_text().splitlines()]

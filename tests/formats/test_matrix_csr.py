@@ -59,7 +59,7 @@ def own_scores_of(path: str) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-def test_entries_are_the_edges(folder: Path, weight: str) -> None:
+def test_entries_are_the_edges(folder, weight):
     for format in ("abc", "npz"):
         align("p.fa", "-o", f"x.{format}", *COSTS, "--weight", weight)
         align("few.fa", "p.fa", "-o", f"two.{format}", *COSTS, "--weight", weight)
@@ -74,7 +74,7 @@ def test_entries_are_the_edges(folder: Path, weight: str) -> None:
     assert entries_of("two.npz", "target_names") == pytest.approx(two, rel=1e-5)
 
 
-def test_layout(folder: Path) -> None:
+def test_layout(folder):
     align("p.fa", "-o", "x.npz", *COSTS)
     matrix = sparse.load_npz("x.npz")
     assert matrix.format == "csr"
@@ -89,7 +89,7 @@ def test_layout(folder: Path) -> None:
     assert types == {"data": "float64", "indices": "int32", "indptr": "int64"}
 
 
-def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path: Path) -> None:
+def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path):
     found = pairalign.align(["MKVLAW", "MKVIAW", "GGGG"], mode="local", device="cpu")
     assert (found.columns == 0).sum() == 2
 
@@ -107,7 +107,7 @@ def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path: Path) -
     assert matrix.tocsr().toarray().tolist() == found.to_scipy("score").toarray().tolist()
 
 
-def test_self_scores_of_parts_commits_and_updates(folder: Path) -> None:
+def test_self_scores_of_parts_commits_and_updates(folder):
     options = (*COSTS, "--window", "2", "--weight", "score", "-q")
     align("p.fa", "--also", "few.fa", "-o", "one.npz", *options)
     expected = Path("one.npz").read_bytes()
@@ -126,9 +126,7 @@ def test_self_scores_of_parts_commits_and_updates(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("commits", [(), ("--resume", "--commit-every", "0")], ids=len)
-def test_parts_and_commits_of_two_sets_are_a_single_run(
-    folder: Path, commits: tuple[str, ...]
-) -> None:
+def test_parts_and_commits_of_two_sets_are_a_single_run(folder, commits):
     options = (*COSTS, "--window", "2", "--format", "npz", "-q")
     inputs = ("few.fa", "p.fa")
     align(*inputs, "-o", "one.npz", *options)
@@ -141,7 +139,7 @@ def test_parts_and_commits_of_two_sets_are_a_single_run(
         assert Path(path).read_bytes() == Path("one.npz").read_bytes()
 
 
-def test_damaged_and_foreign_parts(folder: Path) -> None:
+def test_damaged_and_foreign_parts(folder):
     from pairalign.errors import PartsError
     from pairalign.formats.matrix_csr import MatrixWriter
     from pairalign.formats.output import open_output
@@ -186,9 +184,7 @@ def write_drawn(path: Path, two_sets: bool, batches: int, size: int) -> list[tup
 
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
-def test_many_entries_are_sorted_on_disk(
-    two_sets: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_entries_are_sorted_on_disk(two_sets, tmp_path, monkeypatch):
     plain, spilled = tmp_path / "plain.npz", tmp_path / "spilled.npz"
     expected = write_drawn(plain, two_sets, 20, 500)
     monkeypatch.setattr("pairalign.formats.matrix_csr._AT_A_TIME", 700)
@@ -210,7 +206,7 @@ def test_many_entries_are_sorted_on_disk(
         assert np.array_equal(getattr(found, name), getattr(made, name))
 
 
-def test_entries_wait_on_disk(tmp_path: Path) -> None:
+def test_entries_wait_on_disk(tmp_path):
     """2,000,000 pairs would be 32 MB as they come, and several times that where they are sorted."""
     tracemalloc.start()
     try:
@@ -238,7 +234,7 @@ def write_in_batches(path: Path, batches: int, size: int) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_a_long_name_does_not_make_all_long(folder: Path, shards: int) -> None:
+def test_a_long_name_does_not_make_all_long(folder, shards):
     """An array of texts has the length of the longest for each."""
     names = ["n" * 100_000, *(f"s{k}" for k in range(300))]
     Path("in.fa").write_text(fasta(dict.fromkeys(names, "MKTAYIAK")))

@@ -43,7 +43,7 @@ def npy(shape: tuple[int, ...], values: bytes = b"", version: int = 1) -> bytes:
         ("m.tsv", "\t".join(map(str, range(200_000))).encode(), ": line 1: 199,999 sequences"),
     ],
 )
-def test_a_header_that_promises_too_much(tmp_path: Path, name: str, data: bytes, line: str, pack):
+def test_a_header_that_promises_too_much(tmp_path, name, data, line, pack):
     path = tmp_path / (name if pack is bytes else f"{name}.gz")
     path.write_bytes(pack(data))
     with pytest.raises(DistanceError, match=f"^{path}{line}"):
@@ -51,7 +51,7 @@ def test_a_header_that_promises_too_much(tmp_path: Path, name: str, data: bytes,
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_a_pipe_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_that_promises_too_much(monkeypatch):
     pipe = io.BufferedReader(io.BytesIO(b"200000\na 0\n"))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(pipe))
     with pytest.raises(DistanceError, match=r"^<stdin>: line 1: 200,000 sequences, .* GiB"):
@@ -60,7 +60,7 @@ def test_a_pipe_that_promises_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_numpy_headers_that_promise_too_much(tmp_path: Path, pack) -> None:
+def test_numpy_headers_that_promise_too_much(tmp_path, pack):
     path = tmp_path / ("m.npy" if pack is bytes else "m.npy.gz")
     many = [f"s{i}" for i in range(200_000)]
     for names, shape, message in (
@@ -77,7 +77,7 @@ def test_numpy_headers_that_promise_too_much(tmp_path: Path, pack) -> None:
             read_distances(path, names=names)
 
 
-def test_numpy_files_of_every_kind(tmp_path: Path) -> None:
+def test_numpy_files_of_every_kind(tmp_path):
     square = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
     path = tmp_path / "m.npy"
     for version in (1, 2):
@@ -92,14 +92,14 @@ def test_numpy_files_of_every_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", ["²", "٣", "3" * 5000, "-3", "3.0", "1"])
-def test_what_is_no_count(tmp_path: Path, count: str) -> None:
+def test_what_is_no_count(tmp_path, count):
     path = tmp_path / "m.phy"
     path.write_text("\n".join([count, *ROWS]))
     with pytest.raises(DistanceError, match=f"^{path}: line 1: expected the number of sequences"):
         read_distances(path)
 
 
-def test_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_byte_order_mark(tmp_path):
     path = tmp_path / "m.phy"
     path.write_text("\n".join(["3", *ROWS]), encoding="utf-8-sig")
     assert read_distances(path).condensed.tolist() == [1, 2, 3]
@@ -109,7 +109,7 @@ def test_a_byte_order_mark(tmp_path: Path) -> None:
     assert read_distances(table).names == NAMES
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path):
     with pytest.raises(DistanceError, match=r"^no\.phy: no such file$"):
         read_distances("no.phy")
     with pytest.raises(DistanceError, match="is a directory"):

@@ -9,7 +9,7 @@ from pairalign.formats.matrix_text import RowText
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("largest", [0.0, 1.0, 8.9999999, 9.9999999, 12345.678, 3e9])
-def test_numbers_have_six_decimals_and_one_width(largest: float, dtype: type) -> None:
+def test_numbers_have_six_decimals_and_one_width(largest, dtype):
     rng = np.random.default_rng(5)
     halves = (np.arange(200) + 0.5) * 1e-6
     values = np.array([0, largest, *halves, *(rng.random(500) * largest)])
@@ -24,6 +24,6 @@ def test_numbers_have_six_decimals_and_one_width(largest: float, dtype: type) ->
 
 
 @pytest.mark.parametrize("largest", [2.0**63 / 10**6, 1e30, float("inf")])
-def test_numbers_that_text_cannot_hold_are_refused(largest: float) -> None:
+def test_numbers_that_text_cannot_hold_are_refused(largest):
     with pytest.raises(FormatError, match="is too large for text with 6 decimals"):
         RowText(largest, b" ")

@@ -62,7 +62,7 @@ def read_networkx(path: Path, format: str) -> tuple[dict[str, dict], Edges]:
 
 
 @pytest.mark.parametrize("format", ["graphml", "gexf"])
-def test_read_by_networkx(format: str, found: pairalign.Alignments, tmp_path: Path) -> None:
+def test_read_by_networkx(format, found, tmp_path):
     path = tmp_path / f"x.{format}"
     write(found, path)
     nodes, edges = read_networkx(path, format)
@@ -70,7 +70,7 @@ def test_read_by_networkx(format: str, found: pairalign.Alignments, tmp_path: Pa
     close(edges, expected_edges(found))
 
 
-def test_read_by_igraph(found: pairalign.Alignments, tmp_path: Path) -> None:
+def test_read_by_igraph(found, tmp_path):
     igraph = pytest.importorskip("igraph")
     write(found, tmp_path / "x.graphml")
     graph = igraph.Graph.Read_GraphML(str(tmp_path / "x.graphml"))
@@ -85,7 +85,7 @@ def test_read_by_igraph(found: pairalign.Alignments, tmp_path: Path) -> None:
     close(edges, expected_edges(found))
 
 
-def test_read_by_mcxload(found: pairalign.Alignments, tmp_path: Path) -> None:
+def test_read_by_mcxload(found, tmp_path):
     if shutil.which("mcxload") is None:
         pytest.skip("mcl is not installed")
     write(found, tmp_path / "x.abc")
@@ -105,7 +105,7 @@ def test_read_by_mcxload(found: pairalign.Alignments, tmp_path: Path) -> None:
         assert value == pytest.approx(expected[pair], abs=1e-4)
 
 
-def test_two_sets_may_share_names(tmp_path: Path) -> None:
+def test_two_sets_may_share_names(tmp_path):
     found = pairalign.align(ODD, HITS, mode="local", device="cpu")
     write(found, tmp_path / "x.graphml")
     igraph = pytest.importorskip("igraph")
@@ -117,7 +117,7 @@ def test_two_sets_may_share_names(tmp_path: Path) -> None:
     assert len(graph.es) == sum(p.columns > 0 for p in found)
 
 
-def test_cuts_make_no_difference(found: pairalign.Alignments, tmp_path: Path) -> None:
+def test_cuts_make_no_difference(found, tmp_path):
     for format in ("graphml", "gexf", "abc"):
         one, other = tmp_path / f"1.{format}", tmp_path / f"2.{format}"
         write(found, one)
@@ -125,13 +125,13 @@ def test_cuts_make_no_difference(found: pairalign.Alignments, tmp_path: Path) ->
         assert one.read_bytes() == other.read_bytes()
 
 
-def test_scores_alone_are_no_network(tmp_path: Path) -> None:
+def test_scores_alone_are_no_network(tmp_path):
     found = pairalign.align(ODD, detail="score", device="cpu")
     with pytest.raises(FormatError, match="graphml needs spans"):
         write(found, tmp_path / "x.graphml")
 
 
-def test_python_graphs(found: pairalign.Alignments) -> None:
+def test_python_graphs(found):
     networkx = pytest.importorskip("networkx")
     pytest.importorskip("igraph")
     pytest.importorskip("scipy")
@@ -154,7 +154,7 @@ def test_python_graphs(found: pairalign.Alignments) -> None:
         found.to_scipy("odd")
 
 
-def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
+def test_bit_scores_are_on_edges_where_they_are_known(tmp_path):
     proteins = ["MKVLAAGGWTREHHKLAMNP", "MKVLAAGWTREHHKLAMNQ", "PQRSTVWYMKVLA", "WWHHKLAMN"]
     (tmp_path / "in.fa").write_text("".join(f">{k}\n{s}\n" for k, s in enumerate(proteins)))
     local = ("--mode", "local", "--gap-open", "12", "--gap-extend", "1", "--device", "cpu")
@@ -174,7 +174,7 @@ def test_bit_scores_are_on_edges_where_they_are_known(tmp_path: Path) -> None:
     assert "bits" not in (tmp_path / "x.graphml").read_text()
 
 
-def test_commands(tmp_path: Path) -> None:
+def test_commands(tmp_path):
     (tmp_path / "in.fa").write_text("".join(f">{n} header\n{s}\n" for n, s in ODD.items()))
     done = run(
         "cluster", "in.fa", "-o", "c.graphml", "--min-identity", "0.8", "--device", "cpu",

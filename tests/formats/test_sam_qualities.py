@@ -51,7 +51,7 @@ def check(path: str, reads: dict[str, tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["r.fastq", "r.fastq.gz"])
-def test_as_pysam_reads_them(name: str, reads: dict[str, tuple[str, str]]) -> None:
+def test_as_pysam_reads_them(name, reads):
     both = ["align", name, "g.fasta", *LOCAL, "--strand", "both"]
     assert main([*both, "-o", "x.sam"]) == 0
     check("x.sam", reads)
@@ -62,7 +62,7 @@ def test_as_pysam_reads_them(name: str, reads: dict[str, tuple[str, str]]) -> No
     assert ["\t".join([*line[:10], "*", *line[11:]]) for line in lines] == plain
 
 
-def test_the_same_bytes_by_parts_stores_python_and_updates() -> None:
+def test_the_same_bytes_by_parts_stores_python_and_updates():
     own = ["align", "r.fastq", *LOCAL, "--strand", "both"]
     assert main([*own, "-o", "x.sam"]) == 0
     for k in (2, 1):
@@ -91,7 +91,7 @@ def test_the_same_bytes_by_parts_stores_python_and_updates() -> None:
         assert Path(f"{name}.sam").read_bytes() == expected, name
 
 
-def test_of_overlaps_and_in_canonical_order(reads: dict[str, tuple[str, str]]) -> None:
+def test_of_overlaps_and_in_canonical_order(reads):
     overlap = ["overlap", "r.fastq", "--min-overlap", "30", "--min-identity", "0.7", "-q"]
     assert main([*overlap, "-o", "x.sam"]) == 0
     check("x.sam", reads)
@@ -100,13 +100,13 @@ def test_of_overlaps_and_in_canonical_order(reads: dict[str, tuple[str, str]]) -
     check("y.sam", reads)
 
 
-def test_one_file_without_them_leaves_them_out() -> None:
+def test_one_file_without_them_leaves_them_out():
     assert main(["align", "r.fastq", "--also", "g.fasta", *LOCAL, "-o", "x.sam"]) == 0
     lines = [line.split("\t") for line in Path("x.sam").read_text().splitlines() if line[0] != "@"]
     assert {line[10] for line in lines} == {"*"}
 
 
-def test_a_quality_that_sam_cannot_hold(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_quality_that_sam_cannot_hold(capfd):
     Path("bad.fastq").write_bytes(b"@a\nACGTACGT\n+\nIIIIIIII\n@b\nACGTACGA\n+\nIIII\x80III\n")
     assert main(["align", "bad.fastq", "-o", "x.sam", "-q"]) == 2
     assert "record 2 'b': the quality of base 5 is none" in capfd.readouterr().err

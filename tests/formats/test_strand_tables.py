@@ -138,9 +138,7 @@ def expected_of(one: Any, along_query: bool, exchanged: bool = False) -> dict[st
 @pytest.mark.parametrize("both_ways", [False, True])
 @pytest.mark.parametrize("names", [OURS, BLAST], ids=["target", "query"])
 @pytest.mark.parametrize("format", ["tsv", "blast6", "jsonl"])
-def test_values_are_those_of_the_reverse_complement(
-    format: str, names: tuple[str, ...], both_ways: bool
-) -> None:
+def test_values_are_those_of_the_reverse_complement(format, names, both_ways):
     options = ["--both-ways"] if both_ways else []
     asked = [*ALIGN, "--columns", ",".join(names), "--format", format, *options]
     assert main([*asked, "-o", "out"]) == 0
@@ -171,7 +169,7 @@ def test_values_are_those_of_the_reverse_complement(
 
 
 @pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet", "b6", "b7"])
-def test_files_say_the_strand_verified_merged_and_updated(ending: str) -> None:
+def test_files_say_the_strand_verified_merged_and_updated(ending):
     """A run in parts, and one of fewer sequences that are added to, give the bytes of one run."""
     Path("all.fa").write_text(Path("q.fa").read_text() + Path("t.fa").read_text())
     asked = ["align", "all.fa", *ALIGN[3:]]
@@ -198,7 +196,7 @@ def test_files_say_the_strand_verified_merged_and_updated(ending: str) -> None:
     assert Path(f"new.{ending}").read_bytes() == Path(f"x.{ending}").read_bytes()
 
 
-def test_parquet_and_arrow_have_the_strand() -> None:
+def test_parquet_and_arrow_have_the_strand():
     pq = pytest.importorskip("pyarrow.parquet")
     assert main([*ALIGN, "-o", "x.parquet"]) == 0
     table, alignments = pq.read_table("x.parquet"), found()
@@ -222,7 +220,7 @@ def test_parquet_and_arrow_have_the_strand() -> None:
         ("qseqid,sseqid,qstart,qend,sstart,send,btop,sstrand", "target"),
     ],
 )
-def test_verify_finds_a_strand_that_is_changed(columns: str, says: str) -> None:
+def test_verify_finds_a_strand_that_is_changed(columns, says):
     columns = columns if says == "target" else f"{columns},strand"
     assert main([*ALIGN, "-o", "x.tsv", "--columns", columns]) == 0
     one, other = ("plus", "minus") if says == "target" else ("+", "-")
@@ -238,7 +236,7 @@ def test_verify_finds_a_strand_that_is_changed(columns: str, says: str) -> None:
     assert "ok" not in verdicts
 
 
-def test_as_blast_writes_it() -> None:
+def test_as_blast_writes_it():
     """Coordinates, strands and counts of blastn's own rows, where it found the same alignment."""
     if shutil.which("blastn") is None:
         pytest.skip("BLAST is not installed")
@@ -257,7 +255,7 @@ def test_as_blast_writes_it() -> None:
     assert len(same) - minus > 5
 
 
-def test_coverage_of_a_pair_with_several_alignments() -> None:
+def test_coverage_of_a_pair_with_several_alignments():
     """Of both spans together qcovs, of one qcovhsp, as BLAST has them."""
     unit = GENOME[:90]
     Path("q.fa").write_text(fasta({"q": unit + GENOME[300:420] + unit[:60]}))
@@ -275,7 +273,7 @@ def test_coverage_of_a_pair_with_several_alignments() -> None:
 
 
 @pytest.mark.parametrize("ending", ["graphml", "gexf"])
-def test_edges_of_networks_have_a_strand(ending: str) -> None:
+def test_edges_of_networks_have_a_strand(ending):
     """As `networkx` reads them."""
     networkx = pytest.importorskip("networkx")
     asked = [*ALIGN[:2], *ALIGN[3:]]  # of one set
@@ -294,7 +292,7 @@ def test_edges_of_networks_have_a_strand(ending: str) -> None:
     assert {strand for *_, strand in graph.edges(data="strand")} == {"+", "-"}
 
 
-def test_formats_without_strands_say_so() -> None:
+def test_formats_without_strands_say_so():
     with pytest.raises(
         FormatError, match=r"fasta has no strands: leave .* write paf, tsv, csv, jsonl"
     ):

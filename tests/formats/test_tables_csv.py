@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_cells_are_those_of_tsv(folder: Path, command: str) -> None:
+def test_the_cells_are_those_of_tsv(folder, command):
     for ending in ("tsv", "csv", "csv.gz"):
         assert pa(*COMMANDS[command], f"o.{ending}") == 0
     assert rows("o.csv") == rows("o.tsv") == rows("o.csv.gz")
@@ -60,7 +60,7 @@ def test_the_cells_are_those_of_tsv(folder: Path, command: str) -> None:
         assert set(NAMES) <= shown
 
 
-def test_what_is_written_is_read(folder: Path) -> None:
+def test_what_is_written_is_read(folder):
     assert pa("align", "s.fa", "-o", "o.csv") == 0
     assert pa("verify", "o.csv", "s.fa", "-o", "v.csv") == 0
     assert {row[2] for row in rows("v.csv")[1:]} <= {cell for row in rows("v.csv") for cell in row}
@@ -81,7 +81,7 @@ def test_what_is_written_is_read(folder: Path) -> None:
     }
 
 
-def test_cells() -> None:
+def test_cells():
     line = "\t".join(map(quoted, NAMES)).encode() + b"\n"
     assert next(csv.reader([csv_of(line).decode()], strict=True)) == NAMES
     assert as_tsv(csv_of(line), "x.CSV.gz") == line

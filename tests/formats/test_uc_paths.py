@@ -40,13 +40,13 @@ def path_of(pair: Alignment) -> str:
     mode=st.sampled_from(["global", "semiglobal", "local"]),
     strand=st.sampled_from(["plus", "both"]),
 )
-def test_paths(seed: int, mode: str, strand: str) -> None:
+def test_paths(seed, mode, strand):
     sequences = relatives("dna", seed, 12, 30, 0.2)
     found = align(sequences, mode=mode, strand=strand, device="cpu", threads=1)
     assert write_uc_paths(found) == [path_of(found[k]) for k in range(len(found))]
 
 
 @pytest.mark.parametrize("kept", [[], [3], [5, 2]])
-def test_some_pairs(kept: list[int]) -> None:
+def test_some_pairs(kept):
     found = align(relatives("dna", 4, 6, 30, 0.2), device="cpu", threads=1)
     assert write_uc_paths(found.take(kept)) == [path_of(found[k]) for k in kept]

@@ -3,7 +3,6 @@
 import io
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from pairalign.sequences.sets import SequenceSet
 # What can be aligned
 
 
-def test_one_pair_as_the_reference_has_it() -> None:
+def test_one_pair_as_the_reference_has_it():
     found = align(["MKVLAAGGWTRE", "MKVLAGGWTE"])
     assert len(found) == 1
     query, target = (found.queries.codes_of(k) for k in (0, 1))
@@ -34,7 +33,7 @@ def test_one_pair_as_the_reference_has_it() -> None:
     assert isinstance(one.score, int)
 
 
-def test_everything_that_holds_sequences(tmp_path: Path) -> None:
+def test_everything_that_holds_sequences(tmp_path):
     path = tmp_path / "x.fa"
     path.write_text(fasta(PROTEINS))
     expected = align(path)
@@ -62,7 +61,7 @@ def test_everything_that_holds_sequences(tmp_path: Path) -> None:
         assert_equal(found, expected, names=False)
 
 
-def test_a_set_against_itself() -> None:
+def test_a_set_against_itself():
     """Two sets, though they are one: every sequence against every one, itself included."""
     sequences = SequenceSet.from_strings(PROTEINS)
     found = align(sequences, sequences)
@@ -74,7 +73,7 @@ def test_a_set_against_itself() -> None:
     assert all(scores[a, b] == scores[b, a] for a, b in scores)
 
 
-def test_two_guesses_become_one() -> None:
+def test_two_guesses_become_one():
     """A set of As and Cs looks like DNA until one knows that it is aligned with proteins."""
     proteins = {"p": "MKVLAAGW"}
     looks_like_dna = {"d": "ACCAGCA"}
@@ -92,7 +91,7 @@ def test_two_guesses_become_one() -> None:
     assert found.queries.alphabet is found.targets.alphabet is DNA
 
 
-def test_a_set_that_changes_its_alphabet_keeps_all_else(tmp_path: Path) -> None:
+def test_a_set_that_changes_its_alphabet_keeps_all_else(tmp_path):
     path = tmp_path / "x.fa"
     path.write_text(">a first of two\nACCa\n>b\nGGT\n")
     found = align(read_fasta(path), {"p": "MKV"})
@@ -102,14 +101,14 @@ def test_a_set_that_changes_its_alphabet_keeps_all_else(tmp_path: Path) -> None:
     assert found.queries.source == str(path)
 
 
-def test_an_alphabet_that_was_chosen_stays() -> None:
+def test_an_alphabet_that_was_chosen_stays():
     chosen = SequenceSet.from_strings(["ACGT", "ACG"], alphabet="protein")
     assert align(chosen).scoring.matrix_name == "BLOSUM62"
     found = align(chosen, ["ACGTACGT"])
     assert found.targets.alphabet is PROTEIN
 
 
-def test_the_scoring_decides_the_alphabet() -> None:
+def test_the_scoring_decides_the_alphabet():
     """Unless it was chosen for the set, when that is a contradiction."""
     scoring = make_scoring("protein")
     found = align(["ACGT", "ACG"], scoring=scoring)
@@ -119,7 +118,7 @@ def test_the_scoring_decides_the_alphabet() -> None:
         align(SequenceSet.from_strings(["ACGT", "ACG"]), scoring=scoring)
 
 
-def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(fasta(PROTEINS).encode())))
     assert_equal(align("-"), align(PROTEINS))
 
@@ -128,7 +127,7 @@ def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
-def test_details(few: Path, mode: str) -> None:
+def test_details(few, mode):
     every = align(few, mode=mode)
     assert every.has_cigar
     stats = align(few, mode=mode, detail="stats")
@@ -143,14 +142,14 @@ def test_details(few: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
 @pytest.mark.parametrize("least", [1000, 1000.0, "1e3", np.int64(1000), Fraction(1000), 999.01])
-def test_minimum_score(few: Path, detail: str, least: object) -> None:
+def test_minimum_score(few, detail, least):
     every = align(few, detail=detail)
     kept = every.take(every.score >= math.ceil(float(least)))  # type: ignore[arg-type]
     assert 0 < len(kept) < len(every)
     assert_equal(align(few, detail=detail, min_score=least), kept)  # type: ignore[arg-type]
 
 
-def test_minimum_score_of_decimals(few: Path) -> None:
+def test_minimum_score_of_decimals(few):
     scoring = make_scoring("protein", gap_open="10.25", gap_extend="0.5")
     every = align(few, scoring=scoring)
     assert every.score.dtype == np.float64
@@ -182,19 +181,19 @@ def test_minimum_score_of_decimals(few: Path) -> None:
         (-(2**40), 1, -(2**31)),
     ],
 )
-def test_least_raw_score(least: object, scale: int, raw: int | None) -> None:
+def test_least_raw_score(least, scale, raw):
     costs = {1: "5", 10: "5.1", 100: "5.25"}
     scoring = make_scoring("dna", gap_open=costs[scale])
     assert scoring.scale == scale
     assert raw_minimum(least, scoring) == raw  # type: ignore[arg-type]
 
 
-def test_warning_about_letters() -> None:
+def test_warning_about_letters():
     with pytest.warns(UserWarning, match=r"U scored as C \(2\)"):
         align(["MKUUV", "MKVL"])
 
 
-def test_arguments_out_of_range() -> None:
+def test_arguments_out_of_range():
     pair = ["ACGT", "ACG"]
     for arguments, error, message in (
         ({"detail": "everything"}, ValueError, "detail 'everything': expected cigar, stats or sco"),
@@ -227,7 +226,7 @@ def test_arguments_out_of_range() -> None:
     assert len(align(["ACGT"], ["ACG"])) == 1
 
 
-def test_a_pair_too_large(random_set: SequenceSet) -> None:
+def test_a_pair_too_large(random_set):
     with pytest.raises(CapacityError) as caught:
         align(random_set, memory=1, threads=1)
     error = caught.value
@@ -236,7 +235,7 @@ def test_a_pair_too_large(random_set: SequenceSet) -> None:
     assert_equal(align(random_set, memory=error.needed_bytes, threads=1), align(random_set))
 
 
-def test_dna_defaults() -> None:
+def test_dna_defaults():
     found = align(BASES)
     scoring = found.scoring
     assert (scoring.matrix_name, scoring.gap_open, scoring.gap_extend) == (
@@ -247,7 +246,7 @@ def test_dna_defaults() -> None:
     assert len(found) == 3
 
 
-def test_which_letters_match_themselves() -> None:
+def test_which_letters_match_themselves():
     """As docs/conventions.md has it: B, Z, J, U, O and * are unambiguous, X is not."""
     found = align({"a": "MKBZJUO*WX", "b": "MKBZJUO*WX"})
     assert found[0].cigar == "9=1X"

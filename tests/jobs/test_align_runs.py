@@ -38,7 +38,7 @@ def run_of(sequences: SequenceSet, **options: object) -> AlignmentJob:
     return AlignmentJob(sequences, None, make_scoring(sequences.alphabet), **options)  # type: ignore[arg-type]
 
 
-def test_a_run_yields_what_align_returns(random_set: SequenceSet) -> None:
+def test_a_run_yields_what_align_returns(random_set):
     run = run_of(random_set, window=50)
     assert run.pairs == 120 * 119 // 2
     lengths = random_set.lengths.astype(int)
@@ -50,7 +50,7 @@ def test_a_run_yields_what_align_returns(random_set: SequenceSet) -> None:
     assert_equal(concatenate(list(run)), concatenate(parts))  # and again
 
 
-def test_two_sets_in_a_run(random_set: SequenceSet) -> None:
+def test_two_sets_in_a_run(random_set):
     other = SequenceSet.from_strings({"x": "MKVLA", "y": "WWAR"})
     run = AlignmentJob(random_set, other, make_scoring("protein"), window=50)
     assert run.pairs == 240
@@ -59,9 +59,7 @@ def test_two_sets_in_a_run(random_set: SequenceSet) -> None:
 
 
 @pytest.mark.parametrize("detail", Detail)
-def test_results_come_in_slabs_that_fit_the_memory(
-    random_set: SequenceSet, monkeypatch: pytest.MonkeyPatch, detail: Detail
-) -> None:
+def test_results_come_in_slabs_that_fit_the_memory(random_set, monkeypatch, detail):
     """However many pairs there are, some thousand of them are around at a time."""
     waiting: weakref.WeakSet[Alignments] = weakref.WeakSet()
     most, largest = 0, 0
@@ -102,12 +100,8 @@ def test_results_come_in_slabs_that_fit_the_memory(
     ],
 )
 def test_results_that_wait_have_room_that_is_bounded(
-    random_set: SequenceSet,
-    monkeypatch: pytest.MonkeyPatch,
-    engines: int,
-    want: Want,
-    expected: int | None,
-) -> None:
+    random_set, monkeypatch, engines, want, expected
+):
     """Of several engines, where it is known what results take; a fourth of the memory."""
     rooms = []
     original = schedule.run
@@ -134,7 +128,7 @@ def test_results_that_wait_have_room_that_is_bounded(
         assert taken <= room.needed_by(window)
 
 
-def test_memory_does_not_grow_with_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_does_not_grow_with_the_pairs(monkeypatch):
     """45,000 and 180,000 pairs take about the same."""
     rng = np.random.default_rng(6)
     letters = ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 12)) for _ in range(600)]
@@ -153,7 +147,7 @@ def test_memory_does_not_grow_with_the_pairs(monkeypatch: pytest.MonkeyPatch) ->
     assert peaks[1] < 8 << 20
 
 
-def test_leaving_early_ends_the_work(random_set: SequenceSet) -> None:
+def test_leaving_early_ends_the_work(random_set):
     before = set(threading.enumerate())
     run = run_of(random_set, window=10)
     with run.open() as results:
@@ -202,9 +196,7 @@ class Fake:
         self.closed += 1
 
 
-def test_engines_are_closed_after_a_failure(
-    random_set: SequenceSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_are_closed_after_a_failure(random_set, monkeypatch):
     run = run_of(random_set, window=10)
     engines = [Fake(random_set, run.scoring), Fake(random_set, run.scoring)]
     monkeypatch.setattr(pairwise, "open_engines", lambda *_, **__: engines)
@@ -215,7 +207,7 @@ def test_engines_are_closed_after_a_failure(
     assert len(seen) <= 3
 
 
-def test_a_run_is_checked_before_it_starts(random_set: SequenceSet) -> None:
+def test_a_run_is_checked_before_it_starts(random_set):
     with pytest.raises(AlphabetError):
         AlignmentJob(random_set, None, make_scoring("dna"))
     long = SequenceSet.from_strings(["A" * 20_000] * 2, ["a", "b"], alphabet="dna")
@@ -238,7 +230,7 @@ def interrupt_soon(arguments: list[str]) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("signals")
-def test_ctrl_c_in_python() -> None:
+def test_ctrl_c_in_python():
     """`align` ends with KeyboardInterrupt, and Python goes on.
 
     All is imported before: an import that is interrupted need not work the next time.
@@ -259,7 +251,7 @@ def test_ctrl_c_in_python() -> None:
     assert rest == "stopped 1 1\n"
 
 
-def test_python_keeps_pairs_by_evalue_as_the_command_does(tmp_path: Path) -> None:
+def test_python_keeps_pairs_by_evalue_as_the_command_does(tmp_path):
     path = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
     options: dict[str, Any] = {"mode": "local", "detail": "score", "device": "cpu"}
     every = pairalign.align(path, **options)

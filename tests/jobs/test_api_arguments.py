@@ -45,7 +45,7 @@ LETTERS = list(PROTEINS.values())
         (5, "found 5"),
     ],
 )
-def test_what_is_no_sequence_is_named(sequences: object, named: str) -> None:
+def test_what_is_no_sequence_is_named(sequences, named):
     with pytest.raises(TypeError, match=named):
         align(sequences)  # type: ignore[arg-type]
 
@@ -54,7 +54,7 @@ TABLES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 @pytest.mark.parametrize("package", TABLES)
-def test_tables_have_names_and_sequences(package: str) -> None:
+def test_tables_have_names_and_sequences(package):
     make = getattr(pytest.importorskip(package), TABLES[package])
     found = align(make({"Name": ["a", "b"], "length": [3, 3], "sequence": ["MKV", "MKL"]}))
     assert found.queries.names == ["a", "b"]
@@ -67,7 +67,7 @@ def test_tables_have_names_and_sequences(package: str) -> None:
         align(make({"id": ["a", "b"], "seq": ["MKV", None]}))
 
 
-def test_arrow_values_are_letters() -> None:
+def test_arrow_values_are_letters():
     arrow = pytest.importorskip("pyarrow")
     column = arrow.array(["MKV", "MKL"])
     assert align(column).score.tolist() == align(["MKV", "MKL"]).score.tolist()
@@ -75,19 +75,19 @@ def test_arrow_values_are_letters() -> None:
         align(arrow.array(["MKV", None]))
 
 
-def test_one_string_is_not_a_set() -> None:
+def test_one_string_is_not_a_set():
     for text in ("MKV", b"MKV"):
         with pytest.raises(TypeError, match="one string"):
             SequenceSet.from_strings(text)
 
 
-def test_bytes_are_letters_and_names() -> None:
+def test_bytes_are_letters_and_names():
     found = align({b"a": b"MKVL", "b": bytearray(b"MKVV"), 3: "MK"})
     assert found.queries.names == ["a", "b", "3"]
     assert [one.residues for one in found.queries] == ["MKVL", "MKVV", "MK"]
 
 
-def test_names_of_some_records_are_kept() -> None:
+def test_names_of_some_records_are_kept():
     found = align([SimpleNamespace(seq="MKVL", id="x"), "MKVV", SimpleNamespace(seq=Seq("MK"))])
     assert found.queries.names == ["x", "seq2", "seq3"]
 
@@ -96,7 +96,7 @@ def test_names_of_some_records_are_kept() -> None:
 
 
 @pytest.mark.parametrize("function", [align, distance, tree, overlap])
-def test_a_mode_that_contradicts_the_scoring(function) -> None:
+def test_a_mode_that_contradicts_the_scoring(function):
     scoring = make_scoring("dna", mode="semiglobal")
     for mode in ("local", "global", "nonsense"):
         with pytest.raises((ScoringError, FormatError), match=f"mode '{mode}'"):
@@ -104,14 +104,14 @@ def test_a_mode_that_contradicts_the_scoring(function) -> None:
     function(BASES, mode="semiglobal", scoring=scoring)
 
 
-def test_the_scorings_mode_counts_where_none_is_given() -> None:
+def test_the_scorings_mode_counts_where_none_is_given():
     for mode in ("global", "semiglobal", "local"):
         assert align(LETTERS, scoring=make_scoring("protein", mode=mode)).scoring.mode == mode
     assert align(LETTERS).scoring.mode == "global"
     assert overlap(BASES).alignments.scoring.mode == "semiglobal"
 
 
-def test_a_matrix_by_its_name() -> None:
+def test_a_matrix_by_its_name():
     found = align(LETTERS, scoring="PAM250", mode="local")
     expected = align(LETTERS, scoring=make_scoring("protein", matrix="PAM250", mode="local"))
     assert found.scoring.matrix_name == "PAM250"
@@ -126,7 +126,7 @@ def test_a_matrix_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["threads", "memory", "window"])
-def test_numbers_that_are_not_whole(name: str) -> None:
+def test_numbers_that_are_not_whole(name):
     for value in (1.5, 2.0) if name == "memory" else (1.5, "2", 2.0):
         with pytest.raises(TypeError, match=f"{name} .*expected a whole number"):
             align(LETTERS, **{name: value})
@@ -135,7 +135,7 @@ def test_numbers_that_are_not_whole(name: str) -> None:
     assert len(align(LETTERS, **{name: np.int64(50_000)})) == 6
 
 
-def test_memory_is_a_size_as_on_the_command_line() -> None:
+def test_memory_is_a_size_as_on_the_command_line():
     assert len(align(LETTERS, memory="1.5M")) == 6
     with pytest.raises(CapacityError, match="only 1 KiB allowed"):
         align([50 * one for one in LETTERS], memory="1K")
@@ -143,7 +143,7 @@ def test_memory_is_a_size_as_on_the_command_line() -> None:
         align(LETTERS, memory="8X")
 
 
-def test_scores_are_arguments_as_on_the_command_line() -> None:
+def test_scores_are_arguments_as_on_the_command_line():
     costs = {"match": 3, "mismatch": "-2.5", "gap_open": 7, "gap_extend": "1.5"}
     given = make_scoring("dna", **costs)
     found = align(BASES, **costs)
@@ -161,7 +161,7 @@ def test_scores_are_arguments_as_on_the_command_line() -> None:
         align(LETTERS, gapopen=3)  # type: ignore[call-arg]
 
 
-def test_sequences_are_read_as_on_the_command_line(tmp_path: Path) -> None:
+def test_sequences_are_read_as_on_the_command_line(tmp_path):
     aligned = {"one": "AC--GT", "two": "ACCCG-"}
     assert align(aligned, degap=True).queries.lengths.tolist() == [4, 5]
     for number, (name, residues) in enumerate(aligned.items()):
@@ -172,7 +172,7 @@ def test_sequences_are_read_as_on_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("min_overlap", 0), ("max_overlaps", 1)])
-def test_numbers_of_overlaps(name: str, least: int) -> None:
+def test_numbers_of_overlaps(name, least):
     reads = list(BASES.values())
     with pytest.raises(TypeError, match=f"{name} 1.5: expected a whole number"):
         overlap(reads, **{name: 1.5})
@@ -182,22 +182,22 @@ def test_numbers_of_overlaps(name: str, least: int) -> None:
         overlap(reads, device="cpu", preset="short", **{name: value})
 
 
-def test_a_device_that_is_no_text() -> None:
+def test_a_device_that_is_no_text():
     with pytest.raises(TypeError, match="device None: expected a str"):
         align(LETTERS, device=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["threads", "memory", "window"])
-def test_numbers_beyond_64_bits_are_as_good_as_any(name: str) -> None:
+def test_numbers_beyond_64_bits_are_as_good_as_any(name):
     """2**70 bytes became 0 in C."""
     assert (align(LETTERS, **{name: 2**70}).raw_score == align(LETTERS).raw_score).all()
 
 
-def test_what_is_no_file() -> None:
+def test_what_is_no_file():
     with pytest.raises(TypeError, match=r"expected the path .* found None"):
         read_fasta(None)  # type: ignore[arg-type]
 
 
-def test_an_array_is_no_distance_matrix() -> None:
+def test_an_array_is_no_distance_matrix():
     with pytest.raises(TypeError, match="from_square"):
         tree(np.zeros((3, 3)))

@@ -71,7 +71,7 @@ FOLDS = {name: "abc"[k % 3] for k, name in enumerate(NAMES) if k % 7}
 LEADERS = {name: NAMES[k - k % 4] for k, name in enumerate(NAMES)}
 
 
-def test_folds(folder: Path) -> None:
+def test_folds(folder):
     lines = "".join(f"{name},{fold}\n" for name, fold in FOLDS.items())
     (folder / "folds.csv").write_text("name,fold\n" + lines)
     code, rows = audit(folder, "folds.csv", "in.fa")
@@ -83,7 +83,7 @@ def test_folds(folder: Path) -> None:
     check(audit(folder, "gp.csv", "in.fa")[1], FOLDS, None)
 
 
-def test_clusters_of_other_programs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_clusters_of_other_programs(folder, capfd):
     number = {leader: k for k, leader in enumerate(dict.fromkeys(LEADERS.values()))}
     (folder / "x.tsv").write_text("".join(f"{r}\t{n}\n" for n, r in LEADERS.items()))
     clstr, uc = "", ""
@@ -111,7 +111,7 @@ def test_clusters_of_other_programs(folder: Path, capfd: pytest.CaptureFixture[s
     assert "of 780 pairs dropped" in capfd.readouterr().err
 
 
-def test_two_sets(folder: Path) -> None:
+def test_two_sets(folder):
     parts = {"train.fa": NAMES[:25], "test.fa": NAMES[25:]}
     for file, names in parts.items():
         (folder / file).write_text("".join(f">{name}\n{GIVEN[name]}\n" for name in names))
@@ -122,7 +122,7 @@ def test_two_sets(folder: Path) -> None:
     assert {row["group"] for row in rows} == {"train"}
 
 
-def test_what_split_and_cluster_promise(folder: Path) -> None:
+def test_what_split_and_cluster_promise(folder):
     for command in (
         ("split", "in.fa", "-o", "ours.csv", "--folds", "3", "--tolerance", "0.3"),
         *(
@@ -146,7 +146,7 @@ def test_what_split_and_cluster_promise(folder: Path) -> None:
         ("mmseqs", "easy-cluster in.fa p tmp --min-seq-id 0.8 --threads 1 -k 5", "p_cluster.tsv"),
     ],
 )
-def test_files_of_programs(folder: Path, program: str, command: str, file: str) -> None:
+def test_files_of_programs(folder, program, command, file):
     if not shutil.which(program):
         pytest.skip(f"{program} is not installed")
     done = subprocess.run([program, *command.split()], cwd=folder, capture_output=True)
@@ -170,7 +170,7 @@ def test_files_of_programs(folder: Path, program: str, command: str, file: str) 
     assert across == expected_across(groups)
 
 
-def test_names_that_programs_cut(tmp_path: Path) -> None:
+def test_names_that_programs_cut(tmp_path):
     sequences = pairalign.SequenceSet.from_strings(
         {
             **{"sp|P1|A_HUMAN": "MKVLA", "P2|kind=x": "MKVLW", "a_very_long_name;size=3": "MKWLA"},
@@ -185,7 +185,7 @@ def test_names_that_programs_cut(tmp_path: Path) -> None:
     assert groups.labels.tolist() == [0, 0, 1, 1, 0]
 
 
-def test_a_representative_that_is_named_as_one_alone_is_a_member(folder: Path) -> None:
+def test_a_representative_that_is_named_as_one_alone_is_a_member(folder):
     lines = [f"{leader}\t{name}\n" for name, leader in LEADERS.items() if name != leader]
     (folder / "others.tsv").write_text("".join(lines))
     check(audit(folder, "others.tsv", "in.fa")[1], LEADERS, LEADERS)
@@ -212,16 +212,13 @@ def uc_lines(*records: str) -> str:
         ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 2, "several sequences of"),
         ("x.clstr", ">C\n" + 2 * f"0\t6nt, >{NAMES[0]}... *\n", 2, "line 3: 'C' has another repr"),
         ("x.uc", f"S\tx\t60\t*\t*\t*\t*\t*\t{NAMES[0]}\t*\n", 2, "line 1: cluster 'x', expected"),
-        (
-            *("x.uc", uc_lines("S00*", "S11*", "H021"), 2),
-            "line 3: '0' has another representative",
-        ),
+        (*("x.uc", uc_lines("S00*", "S11*", "H021"), 2), "line 3: '0' has another representative"),
         ("x.tsv", "one\n", 2, "expected a representative and a member"),
         ("x.tsv", "", 2, "no sequence is named"),
         ("x.what", "", 2, "does not tell the format of folds or clusters"),
     ],
 )
-def test_what_cannot_be_read(folder: Path, file: str, text: str, code: int, message: str) -> None:
+def test_what_cannot_be_read(folder, file, text, code, message):
     (folder / file).write_text(text)
     done = run("audit", file, "in.fa", "-o", "v.csv", "--min-identity", "0.8", cwd=folder)
     assert done.returncode == code
@@ -229,7 +226,7 @@ def test_what_cannot_be_read(folder: Path, file: str, text: str, code: int, mess
     assert not (folder / "v.csv").exists()
 
 
-def test_both_strands(tmp_path: Path) -> None:
+def test_both_strands(tmp_path):
     rng = random.Random(8)
     other = str.maketrans("ACGT", "TGCA")
     reads = {}
@@ -253,7 +250,7 @@ def test_both_strands(tmp_path: Path) -> None:
         assert audit(tmp_path, "f.csv", "in.fa", "--strand", "both")[0] == expected
 
 
-def test_bad_input_is_no_violation(folder: Path) -> None:
+def test_bad_input_is_no_violation(folder):
     (folder / "one.csv").write_text(f"name,fold\n{NAMES[0]},0\n")
     (folder / "broken.fa").write_text(">a\nMKV\n>a\nMKV\n")
     asked = ("--min-identity", "0.8", "-o", "v.csv")
@@ -266,7 +263,7 @@ def test_bad_input_is_no_violation(folder: Path) -> None:
         assert (done.returncode, done.stderr.count(b"error")) == (2, 1)
 
 
-def test_the_table_of_cluster_with_abundances(tmp_path: Path) -> None:
+def test_the_table_of_cluster_with_abundances(tmp_path):
     reads = {f"r{k};size={k + 1}": text for k, text in enumerate(families(3, 6, 60).values())}
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in reads.items()))
     asked = ("in.fa", "--min-identity", "0.8", "--linkage", "single")
@@ -294,17 +291,11 @@ LEAK = {"a": "MKVLAAGIVGLLLAQWERTYH", "b": "MKWWWQERTPLIASDF", "c": "MKVLAAGIVGL
             "name,fold\na,x\na,y\na,z\n",
             [("a", "x", "a", "y"), ("a", "x", "a", "z"), ("a", "y", "a", "z")],
         ),
-        (
-            "f.csv",
-            "name,fold\na,x\na,y\nc,y\n",
-            [("a", "x", "a", "y"), ("a", "x", "c", "y")],
-        ),
+        ("f.csv", "name,fold\na,x\na,y\nc,y\n", [("a", "x", "a", "y"), ("a", "x", "c", "y")]),
         ("c.tsv", "b\tb\nc\tc\nb\tc\n", [("c", "b", "c", "c")]),
     ],
 )
-def test_a_sequence_in_two_groups_is_a_violation(
-    tmp_path: Path, name: str, text: str, expected: list[tuple[str, ...]]
-) -> None:
+def test_a_sequence_in_two_groups_is_a_violation(tmp_path, name, text, expected):
     """However short it is: with itself it is the same sequence."""
     groups = tmp_path / name
     groups.write_text(text)
@@ -318,7 +309,7 @@ def test_a_sequence_in_two_groups_is_a_violation(
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len([*found])
 
 
-def test_a_table_with_sequences_has_one_in_two_folds(tmp_path: Path) -> None:
+def test_a_table_with_sequences_has_one_in_two_folds(tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("".join(["name,seq,fold\n", *(f"a,{LEAK['a']},{k}\n" for k in ("x", "y"))]))
     run = ["audit", str(table), "--sequence-column", "seq", "-q", "-o", str(tmp_path / "out.csv")]
@@ -326,7 +317,7 @@ def test_a_table_with_sequences_has_one_in_two_folds(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text().splitlines()[1:] == ["across,a,x,a,y,1.000000"]
 
 
-def test_what_python_has_is_audited() -> None:
+def test_what_python_has_is_audited():
     """Splits and clusters with their own thresholds; names and folds."""
     with pytest.raises(pairalign.errors.UsageError, match="a split or clusters alone"):
         pairalign.audit({"a": "x"})
@@ -350,7 +341,7 @@ def test_what_python_has_is_audited() -> None:
     assert len(pairalign.audit(LEAK, LEAK, min_identity=0.9, device="cpu")) == 5  # train and test
 
 
-def test_the_identity_of_pairs_that_need_no_threshold_is_counted() -> None:
+def test_the_identity_of_pairs_that_need_no_threshold_is_counted():
     folds = {"a": 0, "b": 1, "c": 1}
     options = {"min_identity": 0, "identity_of": "internal", "device": "cpu"}
     assert len(pairalign.audit(folds, LEAK, **options)) == 2

@@ -11,7 +11,7 @@ from pairalign.errors import FormatError, PartsError
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 
 
-def test_audit_of_folds_is_that_of_the_command(tmp_path: Path) -> None:
+def test_audit_of_folds_is_that_of_the_command(tmp_path):
     folds = tmp_path / "folds.csv"
     pairalign.split(GLOBINS, min_identity=0.9, folds=3).write(folds)
     assert len(pairalign.audit(folds, GLOBINS, min_identity=0.9)) == 0
@@ -26,7 +26,7 @@ def test_audit_of_folds_is_that_of_the_command(tmp_path: Path) -> None:
         found.write(tmp_path / "b.json")
 
 
-def test_audit_of_two_sets_names_their_pairs() -> None:
+def test_audit_of_two_sets_names_their_pairs():
     train, test = {"a": "MKTAYIAKQR", "b": "WWWWHHHHCC"}, {"c": "MKTAYIAKQL"}
     (row,) = pairalign.audit(train, test, min_identity=0.5)
     assert row == ("across", "a", "train", "c", "test", "0.900000")
@@ -35,7 +35,7 @@ def test_audit_of_two_sets_names_their_pairs() -> None:
 
 
 @pytest.mark.parametrize(("command", "ending"), [("align", "tsv"), ("distance", "phy")])
-def test_merged_parts_are_the_whole(command: str, ending: str, tmp_path: Path) -> None:
+def test_merged_parts_are_the_whole(command, ending, tmp_path):
     parts, whole = tmp_path / "parts", tmp_path / f"whole.{ending}"
     words = [command, str(GLOBINS), "--quiet", "--device", "cpu"]
     assert main([*words, "-o", str(whole)]) == 0

@@ -75,9 +75,7 @@ def part(**changes: Any) -> None:
         ({"more": 3}, "'more' is unknown"),
     ],
 )
-def test_manifests(
-    changes: dict[str, Any], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_manifests(changes, message, capfd):
     part(**changes)
     for command in ("merge parts -o all.paf", "merge parts --plan"):
         check(capfd, command, f"'parts/part-1-of-2.json' is damaged ({message}")
@@ -95,9 +93,7 @@ def test_manifests(
         (b'{"start": ' + b"9" * 5000 + b"}", "it is no JSON"),
     ],
 )
-def test_manifests_that_are_none(
-    text: bytes, message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_manifests_that_are_none(text, message, capfd):
     part()
     text = text.replace(b"1" + b"}" * 101, b"1" + b"}" * 100 + other_fields())
     Path("parts/part-1-of-2.json").write_bytes(text)
@@ -111,14 +107,14 @@ def other_fields() -> bytes:
     return b", " + json.dumps(manifest)[1:].encode()
 
 
-def test_a_manifest_that_is_a_pipe(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_that_is_a_pipe(capfd):
     part()
     os.unlink("parts/part-1-of-2.json")
     os.mkfifo("parts/part-1-of-2.json")
     check(capfd, "merge parts -o all.paf", "it is no regular file")
 
 
-def test_a_manifest_without_end(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_without_end(capfd):
     part()
     with open("parts/part-1-of-2.json", "r+b") as file:
         file.truncate(MOST_MANIFEST_BYTES + 1)
@@ -161,9 +157,7 @@ def forge(path: str, **head: Any) -> None:
         ),
     ],
 )
-def test_heads_of_distances(
-    head: dict[str, Any], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_heads_of_distances(head, message, capfd):
     forge("parts/part-1-of-1.distances", **head)
     check(capfd, "merge parts -o all.phylip", message)
 
@@ -177,9 +171,7 @@ def test_heads_of_distances(
         (None, "a part is no table of this run"),
     ],
 )
-def test_parts_of_parquet(
-    columns: dict[str, list[Any]] | None, message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_parquet(columns, message, capfd):
     pytest.importorskip("pyarrow")
     assert (
         main(["align", "in.fa", "-o", "parts", "-q", "--shard", "1/1", "--format", "parquet"]) == 0
@@ -195,7 +187,7 @@ def test_parts_of_parquet(
     assert not os.path.exists("all.parquet")
 
 
-def test_a_manifest_does_not_decide_what_is_allocated() -> None:
+def test_a_manifest_does_not_decide_what_is_allocated():
     part(shards=1_000_000_000)
     os.rename("parts/part-1-of-2.json", "parts/part-0000000001-of-1000000000.json")
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (A_GIGABYTE, A_GIGABYTE))  # noqa: E731
@@ -232,9 +224,7 @@ def interrupted(output: str, monkeypatch: pytest.MonkeyPatch, **changes: Any) ->
         {"format": "tsv"},
     ],
 )
-def test_what_a_run_goes_on_from(
-    changes: dict[str, Any], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_run_goes_on_from(changes, capfd, monkeypatch):
     path = interrupted("out.paf", monkeypatch, **changes)
     kept = path.read_bytes()
     check(capfd, "align in.fa -o out.paf --window 3 --resume", "leave --resume out")
@@ -243,7 +233,7 @@ def test_what_a_run_goes_on_from(
     assert not path.exists()
 
 
-def test_what_begins_as_no_manifest(capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_begins_as_no_manifest(capfd):
     path = Path("out.paf.parts/.part-1-of-1.begun")
     path.parent.mkdir()
     for text, said in (
@@ -296,7 +286,7 @@ def head(shape: str, descr: str = "'<f4'") -> str:
         (b"", "not a NumPy array"),
     ],
 )
-def test_numpy_files(data: bytes, message: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_numpy_files(data, message, capfd):
     Path("x.npy").write_bytes(data)
     check(capfd, "tree x.npy --names in.fa -o x.nwk", message)
 
@@ -360,9 +350,7 @@ BINARY = array([b"s0", b"\xff"], "binary")
         ([*NAMES, ("strand", [{"a": 1}, {"a": 2}])], "column 'strand' is of type struct<"),
     ],
 )
-def test_columns_of_parquet(
-    columns: list[tuple[str, Any]], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_of_parquet(columns, message, capfd):
     pytest.importorskip("pyarrow")
     made = [(name, one() if callable(one) else one) for name, one in columns]
     write_table(Path("x.parquet"), made)
@@ -381,16 +369,14 @@ def test_columns_of_parquet(
         ({"pairalign.scale": "1" + "0" * 30}, "expected a power of ten"),
     ],
 )
-def test_metadata_of_parquet(
-    metadata: dict[str, str], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_metadata_of_parquet(metadata, message, capfd):
     pytest.importorskip("pyarrow")
     write_table(Path("x.parquet"), [*NAMES, ("score", [1.5, 2.5])], metadata)
     code = 2 if "end gaps" in message else 1  # the first is wrong usage
     check(capfd, "verify x.parquet in.fa -o x.tsv", message, code)
 
 
-def test_values_of_parquet_that_are_wrong_are_faults(capfd: pytest.CaptureFixture[str]) -> None:
+def test_values_of_parquet_that_are_wrong_are_faults(capfd):
     """Names that are null, numbers that are huge or none: of a record, not of the file."""
     pytest.importorskip("pyarrow")
     columns = [
@@ -408,7 +394,7 @@ def test_values_of_parquet_that_are_wrong_are_faults(capfd: pytest.CaptureFixtur
     assert rows[1].split("\t")[2] == ""
 
 
-def test_what_is_no_parquet(capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_parquet(capfd):
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(3)
     write_table(Path("good.parquet"), NAMES)

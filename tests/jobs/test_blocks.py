@@ -1,7 +1,6 @@
 """Shards as blocks of the pair matrix: every pair once, even work, few rows and columns."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +36,7 @@ def in_blocks(grid: WindowGrid, rows: np.ndarray, columns: np.ndarray, shards: i
     size=st.integers(1, 20),
     shards=st.integers(1, 40),
 )
-def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: int) -> None:
+def test_blocks(rows, columns, size, shards):
     """Each pair is in one shard, in the place that its piece says; work is that of any shard."""
     first = np.sort(np.array(rows, np.int32))[::-1]
     other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
@@ -64,7 +63,7 @@ def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: i
 
 
 @pytest.mark.parametrize("shards", [64, 300])
-def test_a_shard_touches_a_block(shards: int) -> None:
+def test_a_shard_touches_a_block(shards):
     lengths = np.sort(np.random.default_rng(1).gamma(2, 180, 20_000).astype(np.int32) + 1)[::-1]
     grid = WindowGrid(len(lengths), None, 256)
     sums = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
@@ -80,7 +79,7 @@ def test_a_shard_touches_a_block(shards: int) -> None:
         assert sums[-1] * (2 / shards) ** 0.5 * 1.5 > lengths[touched].sum(dtype=np.int64)
 
 
-def test_a_block_of_all_is_the_set_itself() -> None:
+def test_a_block_of_all_is_the_set_itself():
     sequences = SequenceSet.from_strings(["ACDE" * k for k in range(1, 30)], alphabet="protein")
     scoring = make_scoring(sequences.alphabet)
     for shard, is_all in (((1, 1), True), ((1, 9), False)):
@@ -89,9 +88,7 @@ def test_a_block_of_all_is_the_set_itself() -> None:
 
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
-def test_a_gpu_gets_the_block_alone(
-    two_sets: bool, device: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_gets_the_block_alone(two_sets, device, monkeypatch):
     rng = np.random.default_rng(2)
     sets = [
         SequenceSet.from_strings(

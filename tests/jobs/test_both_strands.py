@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import OpenEngine, assert_same, concatenate, run, windows_of
+from checks import assert_same, concatenate, run, windows_of
 from commands import fasta
 from conftest import examples, open_cpu
 from cuda_engines import open_on_host
@@ -58,7 +58,7 @@ def expected_of(problem: Problem, window: int = 1 << 20) -> Alignments:
 @pytest.mark.slow
 @settings(max_examples=examples(24))
 @given(problem=problems)
-def test_the_better_strand(problem: Problem) -> None:
+def test_the_better_strand(problem):
     if problem.scoring.end_gaps is not None:
         return
     expected = expected_of(problem, 3)
@@ -88,7 +88,7 @@ def test_the_better_strand(problem: Problem) -> None:
 @pytest.mark.parametrize(
     "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
 )
-def test_every_engine(open_on: OpenEngine, mode: str) -> None:
+def test_every_engine(open_on, mode):
     some = pairalign.SequenceSet.from_strings(reads(7, 1))
     scoring = pairalign.make_scoring("dna", mode=mode)
 
@@ -140,7 +140,7 @@ def by_names(found: Alignments) -> dict[tuple[str, str], tuple[Any, ...]]:
         pytest.param(open_opencl, marks=pytest.mark.slow),
     ],
 )
-def test_one_set_two_sets_and_any_order(open_on: OpenEngine, mode: str) -> None:
+def test_one_set_two_sets_and_any_order(open_on, mode):
     scoring = pairalign.make_scoring("dna", mode=mode, match=1, mismatch=-1, gap_open=1)
 
     def of(*sets: dict[str, str]) -> dict[tuple[str, str], tuple[Any, ...]]:
@@ -169,7 +169,7 @@ def test_one_set_two_sets_and_any_order(open_on: OpenEngine, mode: str) -> None:
 
 @pytest.mark.parametrize("two_sets", [False, True])
 @pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
-def test_thresholds_lose_nothing(mode: str, two_sets: bool) -> None:
+def test_thresholds_lose_nothing(mode, two_sets):
     first, second = reads(40, 3), reads(20, 4) if two_sets else None
     asked: dict[str, Any] = {"mode": mode, "strand": "both", **CPU}
     every = pairalign.align(first, second, **asked)
@@ -184,7 +184,7 @@ def test_thresholds_lose_nothing(mode: str, two_sets: bool) -> None:
         assert found.strand.tolist() == expected.strand.tolist()
 
 
-def test_suboptimal_alignments_are_of_the_strand() -> None:
+def test_suboptimal_alignments_are_of_the_strand():
     unit, other = GENOME[:60], GENOME[300:360]
     some = {"a": unit + other + unit, "b": other_strand(unit + "ACGT" + unit), "c": unit}
     found = pairalign.align(some, mode="local", strand="both", hsps=3, min_score=60, **CPU)
@@ -203,7 +203,7 @@ def test_suboptimal_alignments_are_of_the_strand() -> None:
     assert with_b.sum() > 4
 
 
-def test_hits() -> None:
+def test_hits():
     some = reads(30, 6)
     asked: dict[str, Any] = {"mode": "local", "strand": "both", **CPU}
     found = pairalign.align(some, max_hits=3, **asked)
@@ -221,7 +221,7 @@ def test_hits() -> None:
 
 
 @pytest.mark.parametrize("measure", ["identity", "jukes-cantor", "kimura-2p", "score"])
-def test_distances(measure: str) -> None:
+def test_distances(measure):
     """Of reads that are turned as of those that are not."""
     asked: dict[str, Any] = {"measure": measure, "mode": "semiglobal", "device": "cpu"}
     turned = pairalign.distance(reads(24, 7), strand="both", **asked)
@@ -233,7 +233,7 @@ def test_distances(measure: str) -> None:
 
 
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete", "average"])
-def test_clusters(linkage: str, folder: Path) -> None:
+def test_clusters(linkage, folder):
     made = {f"g{g}r{k}": changed(GENOME[200 * g : 200 * g + 150], 0.02, 10 * g + k)
             for g in range(3) for k in range(6)}  # fmt: skip
     turned = {n: other_strand(s) if k % 2 else s for k, (n, s) in enumerate(made.items())}
@@ -258,7 +258,7 @@ def test_clusters(linkage: str, folder: Path) -> None:
     assert len(Path("x.abc").read_text().splitlines()) == 3 * 15
 
 
-def test_paf_and_sam(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paf_and_sam(folder, capsys):
     Path("in.fa").write_text(fasta(reads(12, 8)))
     command = ["align", "in.fa", "--mode", "local", "--min-score", "40", "-q", "--strand", "both"]
     for name in ("x.paf", "x.sam"):
@@ -276,9 +276,7 @@ def test_paf_and_sam(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("format", [n for n, writer in FORMATS.items() if not writer.either_strand])
-def test_formats_without_a_strand(
-    folder: Path, format: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_formats_without_a_strand(folder, format, capsys):
     Path("in.fa").write_text(fasta(reads(4, 9)))
     command = ["align", "in.fa", "-o", "out", "--format", format, "--strand", "both"]
     assert main(command) == 2
@@ -287,7 +285,7 @@ def test_formats_without_a_strand(
     assert not Path("out").exists()
 
 
-def test_refused() -> None:
+def test_refused():
     with pytest.raises(AlphabetError, match="protein sequences have one strand"):
         pairalign.align(["MKVLAWEEF", "MKVLAWEEF"], strand="both")
     with pytest.raises(AlphabetError, match="protein sequences have one strand"):
@@ -313,7 +311,7 @@ def test_refused() -> None:
         lambda reads, matrix: pairalign.overlap(reads, scoring=str(matrix)),
     ],
 )
-def test_a_matrix_that_complementing_changes(job: Any, tmp_path: Path) -> None:
+def test_a_matrix_that_complementing_changes(job, tmp_path):
     """AAA with TTTTT scored 3 or 9, by which of them was turned."""
     rows = "   A  C  G  T  N\nA  5 -3 -1 -4 -2\nC -3  2 -2 -1 -2\n"
     rows += "G -1 -2  4 -3 -2\nT -4 -1 -3  1 -2\nN -2 -2 -2 -2 -2\n"

@@ -1,6 +1,5 @@
 """Circles, ambiguous residues and similarities of `distance`."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ def best_rotation(query: str, target: str) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_rotation_scores_more(seed: int) -> None:
+def test_no_rotation_scores_more(seed):
     rng = np.random.default_rng(seed)
     whole = random_text(rng, int(rng.integers(40, 90)))
     other = mutated(rng, rotated(whole, int(rng.integers(len(whole)))), 0.15)
@@ -73,7 +72,7 @@ def test_no_rotation_scores_more(seed: int) -> None:
     assert score <= max(best_rotation(rotated(whole, cut), other)[0] for cut in range(len(whole)))
 
 
-def test_relatives_are_proven() -> None:
+def test_relatives_are_proven():
     rng = np.random.default_rng(7)
     whole = random_text(rng, 200)
     texts = {f"s{k}": rotated(mutated(rng, whole, 0.08), int(rng.integers(150))) for k in range(8)}
@@ -87,7 +86,7 @@ def test_relatives_are_proven() -> None:
         assert not part.reversed.any()
 
 
-def test_the_search_finds_the_best_rotation() -> None:
+def test_the_search_finds_the_best_rotation():
     """From rotations beside it, which score less."""
     improved = proven = 0
     for seed in range(examples(40)):
@@ -117,7 +116,7 @@ def test_the_search_finds_the_best_rotation() -> None:
     assert proven >= 0.95 * examples(40) - 1
 
 
-def test_nothing_is_proven_of_unrelated_sequences() -> None:
+def test_nothing_is_proven_of_unrelated_sequences():
     rng = np.random.default_rng(2)
     texts = [random_text(rng, 900), random_text(rng, 800)]
     problem = Problem(
@@ -136,7 +135,7 @@ def circles() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("measure", ["identity", "identity-shorter", "kimura-2p", "score"])
-def test_rotation_and_strand_change_no_distance(measure: str) -> None:
+def test_rotation_and_strand_change_no_distance(measure):
     options: dict[str, Any] = {"circular": True, "strand": "both", "measure": measure}
     sequences = circles()
     expected = pairalign.distance(sequences, **options)
@@ -154,7 +153,7 @@ def test_rotation_and_strand_change_no_distance(measure: str) -> None:
     assert expected[0, 1] < expected[0, 2] < expected[0, 3]
 
 
-def test_a_circle_is_no_distance_from_itself() -> None:
+def test_a_circle_is_no_distance_from_itself():
     sequences = circles()
     one = sequences["one"]
     given = {"one": one, "turned": rotated(one, 123), "back": other_strand(rotated(one, 7))}
@@ -162,7 +161,7 @@ def test_a_circle_is_no_distance_from_itself() -> None:
     assert pairalign.distance(given, measure="identity").condensed.min() > 0.3
 
 
-def test_similarities() -> None:
+def test_similarities():
     sequences = circles()
     distances = pairalign.distance(sequences, measure="identity")
     found = pairalign.distance(sequences, measure="identity", similarity=True)
@@ -176,7 +175,7 @@ def test_similarities() -> None:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "phy", "column", "npy"])
-def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
+def test_files_of_similarities(ending, tmp_path):
     sequences = circles()
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
     output = tmp_path / f"o.{ending}"
@@ -194,7 +193,7 @@ def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
         assert np.allclose(numbers, expected.square().ravel(), atol=1e-6)
 
 
-def test_arguments_that_make_no_sense() -> None:
+def test_arguments_that_make_no_sense():
     with pytest.raises(ScoringError, match="mode global"):
         pairalign.distance(circles(), circular=True, mode="local")
     with pytest.raises(AlphabetError, match="one strand"):

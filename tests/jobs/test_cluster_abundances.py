@@ -2,7 +2,6 @@
 
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def by_abundance(given: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_seen_most_often_comes_first(seed: int) -> None:
+def test_what_was_seen_most_often_comes_first(seed):
     given, scoring, least = reads(seed), make_scoring("dna"), Fraction(85, 100)
     values = plain_values(given, scoring, "columns")
     order = by_abundance(given)
@@ -66,20 +65,20 @@ def test_what_was_seen_most_often_comes_first(seed: int) -> None:
     assert list(back) == list(found)
 
 
-def test_without_sizes_the_order_is_that_of_lengths() -> None:
+def test_without_sizes_the_order_is_that_of_lengths():
     given = {name.split(";")[0]: letters for name, letters in reads(1).items()}
     found = [list(cluster(given, min_identity=0.9, order=one)) for one in ("length", "size")]
     assert found[0] == found[1]
 
 
-def test_without_sizes_the_command_says_so(tmp_path: Path) -> None:
+def test_without_sizes_the_command_says_so(tmp_path):
     (tmp_path / "in.fa").write_text(">a\nACGT\n>b\nACGTT\n")
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc", "--order", "size")
     done = run(*asked, cwd=tmp_path)
     assert (done.returncode, b"no header has ;size=" in done.stderr) == (0, True)
 
 
-def test_tables(tmp_path: Path) -> None:
+def test_tables(tmp_path):
     (tmp_path / "in.fa").write_text(TEXT)
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "-", "--format")
     done = run(*asked, "otutab", cwd=tmp_path)
@@ -95,7 +94,7 @@ def test_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["biom", "biom2"])
-def test_biom_has_the_counts_of_otutab(version: str, tmp_path: Path) -> None:
+def test_biom_has_the_counts_of_otutab(version, tmp_path):
     """As the biom-format package reads it, and with names that JSON must escape."""
     biom = pytest.importorskip("biom")
     (tmp_path / "in.fa").write_text(TEXT.replace("x;", 'x"\\;'))
@@ -115,9 +114,7 @@ def test_biom_has_the_counts_of_otutab(version: str, tmp_path: Path) -> None:
     assert (tmp_path / f"t.{version}").read_bytes() == before
 
 
-def test_biom_is_refused_before_anything_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_biom_is_refused_before_anything_is_done(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.fa").write_text(TEXT)
     asked = ["cluster", "in.fa", "--min-identity", "0.9", "-q", "--format", "biom2", "-o"]
@@ -129,14 +126,14 @@ def test_biom_is_refused_before_anything_is_done(
     assert [one.name for one in tmp_path.iterdir()] == ["in.fa"]
 
 
-def test_names_of_clusters_stay_different(tmp_path: Path) -> None:
+def test_names_of_clusters_stay_different(tmp_path):
     (tmp_path / "in.fa").write_text(">a;1\nAAAAAAAA\n>a;2\nCCCCCCC\n")
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "t.otutab")
     assert run(*asked, cwd=tmp_path).returncode == 0
     assert (tmp_path / "t.otutab").read_text() == "#OTU ID\tall\na;1\t1\na;2\t1\n"
 
 
-def test_report_has_clusters(tmp_path: Path) -> None:
+def test_report_has_clusters(tmp_path):
     pytest.importorskip("jinja2")
     (tmp_path / "in.fa").write_text(TEXT)
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc", "--report", "c.html")
@@ -169,18 +166,18 @@ def test_report_has_clusters(tmp_path: Path) -> None:
         ("r;xsample=S1", "all"),
     ],
 )
-def test_samples(header: str, sample: str) -> None:
+def test_samples(header, sample):
     assert sample_of(header) == sample
 
 
 @pytest.mark.parametrize("size", ["0", "x", "-1", "", "1.5", "9" * 30, "9" * 5000])
-def test_sizes_that_are_none(size: str) -> None:
+def test_sizes_that_are_none(size):
     given = SequenceSet.from_strings({"a": "ACGT", f"b;size={size}": "ACG"})
     with pytest.raises(FastaError, match="record 2 'b;size="):
         read_abundances(given)
 
 
-def test_orders_are_for_greedy_linkage(tmp_path: Path) -> None:
+def test_orders_are_for_greedy_linkage(tmp_path):
     with pytest.raises(ValueError, match="greedy"):
         cluster(["ACGT", "ACG"], min_identity=0.9, order="size", linkage="single")
     (tmp_path / "in.fa").write_text(TEXT)
@@ -190,7 +187,7 @@ def test_orders_are_for_greedy_linkage(tmp_path: Path) -> None:
     assert not (tmp_path / "c.uc").exists()
 
 
-def test_samples_are_never_merged_in_silence(tmp_path: Path) -> None:
+def test_samples_are_never_merged_in_silence(tmp_path):
     letters = "ACGTACGTTTGGCCAAACGTACGTACGGTTCA"
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "t.otutab")
     for names, header, said in (
@@ -218,9 +215,7 @@ def test_samples_are_never_merged_in_silence(tmp_path: Path) -> None:
         ((40, 60), ("--identity-of", "shorter", "--mode", "semiglobal"), False),
     ],
 )
-def test_lengths_that_mislead_are_said(
-    lengths: tuple[int, int], more: tuple[str, ...], said: bool, tmp_path: Path
-) -> None:
+def test_lengths_that_mislead_are_said(lengths, more, said, tmp_path):
     letters = "ACGTTGCAAC" * 6
     reads = (f">r{k}\n{letters[: lengths[k % 2]]}\n" for k in range(10))
     (tmp_path / "in.fa").write_text("".join(reads))

@@ -49,7 +49,7 @@ def sizes_of_uc(path: Path) -> dict[str, int]:
 
 @pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
 @pytest.mark.parametrize("given", [(), ("--sizein",), ("--sizeout",), ("--sizein", "--sizeout")])
-def test_sizes_are_those_of_vsearch(given: tuple[str, ...], tmp_path: Path) -> None:
+def test_sizes_are_those_of_vsearch(given, tmp_path):
     (tmp_path / "in.fa").write_text(reads())
     theirs = ("--id", "0.9", "--centroids", "their.fa", "--uc", "their.uc", "--quiet")
     subprocess.run(
@@ -76,7 +76,7 @@ def test_sizes_are_those_of_vsearch(given: tuple[str, ...], tmp_path: Path) -> N
         ),
     ],
 )
-def test_sums(given: tuple[str, ...], names: list[str], sizes: list[int], tmp_path: Path) -> None:
+def test_sums(given, names, sizes, tmp_path):
     (tmp_path / "in.fa").write_text(TEXT)
     done = run(*ASKED, *given, "-o", "c.uc", "--representatives", "c.fa", cwd=tmp_path)
     assert done.returncode == 0
@@ -86,7 +86,7 @@ def test_sums(given: tuple[str, ...], names: list[str], sizes: list[int], tmp_pa
     assert (tmp_path / "only.fa").read_text() == (tmp_path / "c.fa").read_text()
 
 
-def test_clusters_in_the_order_of_abundance(tmp_path: Path) -> None:
+def test_clusters_in_the_order_of_abundance(tmp_path):
     (tmp_path / "in.fa").write_text(reads())
     tables = {}
     for by in ("length", "size"):
@@ -98,7 +98,7 @@ def test_clusters_in_the_order_of_abundance(tmp_path: Path) -> None:
     assert tables["size"] == sorted(sums, key=lambda row: -sums[row]) != tables["length"]
 
 
-def test_clusters_by_abundance_are_the_same_clusters(tmp_path: Path) -> None:
+def test_clusters_by_abundance_are_the_same_clusters(tmp_path):
     (tmp_path / "in.fa").write_text(reads())
     found = cluster(tmp_path / "in.fa", min_identity=0.9, linkage="single")
     ranked = found.by_abundance()
@@ -120,9 +120,7 @@ def test_clusters_by_abundance_are_the_same_clusters(tmp_path: Path) -> None:
         (("--sizeout",), ">a\nACGT\n", b"which are not written: --representatives"),
     ],
 )
-def test_what_sizes_lack_is_said(
-    given: tuple[str, ...], text: str, said: bytes, tmp_path: Path
-) -> None:
+def test_what_sizes_lack_is_said(given, text, said, tmp_path):
     (tmp_path / "in.fa").write_text(text)
     done = run("cluster", "in.fa", "--min-identity", "1", "-o", "c.uc", *given, cwd=tmp_path)
     assert (done.returncode, said in done.stderr) == (0, True)
@@ -141,5 +139,5 @@ def test_what_sizes_lack_is_said(
         ("", ";size=8"),
     ],
 )
-def test_sizes_in_headers(header: str, named: str) -> None:
+def test_sizes_in_headers(header, named):
     assert name_size(header, 8) == named

@@ -41,7 +41,7 @@ PLAIN += [(linkage, "columns", mode) for linkage in BY_PAIR for mode in MODES]
 
 
 @pytest.mark.parametrize(("linkage", "identity", "mode"), list(dict.fromkeys(PLAIN)))
-def test_as_the_plain_implementation(linkage: str, identity: str, mode: str) -> None:
+def test_as_the_plain_implementation(linkage, identity, mode):
     for seed, alphabet in ((1, DNA), (3, PROTEIN)):
         letters = "ACGT" if alphabet is DNA else "ARNDWKMFP"
         sequences = families(seed, letters=letters)
@@ -63,7 +63,7 @@ def test_as_the_plain_implementation(linkage: str, identity: str, mode: str) -> 
             assert partition(found) == expected, (seed, least, cover)
 
 
-def test_average_linkage_as_the_plain_implementation() -> None:
+def test_average_linkage_as_the_plain_implementation():
     for seed in range(examples(5)):
         sequences = families(seed)
         scoring = make_scoring(DNA)
@@ -78,7 +78,7 @@ def test_average_linkage_as_the_plain_implementation() -> None:
             assert partition(found) == expected
 
 
-def test_average_linkage_is_exact_where_means_are_equal_or_just_reach_the_threshold() -> None:
+def test_average_linkage_is_exact_where_means_are_equal_or_just_reach_the_threshold():
     """Short sequences, whose identities are few fractions."""
     random = np.random.default_rng(4)
     joined = 0
@@ -103,9 +103,7 @@ def test_average_linkage_is_exact_where_means_are_equal_or_just_reach_the_thresh
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_windows_and_threads_make_no_difference(
-    linkage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_windows_and_threads_make_no_difference(linkage, monkeypatch):
     sequences = families(5, 60)
     expected = list(cluster(sequences, min_identity=0.8, linkage=linkage, device="cpu"))
     monkeypatch.setattr("pairalign.jobs.clusters.cluster_work.DEFAULT_WINDOW", 7)
@@ -115,7 +113,7 @@ def test_windows_and_threads_make_no_difference(
         assert list(found) == expected
 
 
-def test_medoids_are_the_most_similar_to_the_others() -> None:
+def test_medoids_are_the_most_similar_to_the_others():
     sequences = families(11, 30)
     values = plain_values(sequences, make_scoring(DNA), "columns")
     order = canonical(sequences)
@@ -132,7 +130,7 @@ def test_medoids_are_the_most_similar_to_the_others() -> None:
         assert names[0] == max(names, key=lambda one: (round(sums[one], 9), -order.index(one)))
 
 
-def test_members_are_aligned_with_their_representatives() -> None:
+def test_members_are_aligned_with_their_representatives():
     found = cluster(families(3, 30), min_identity=0.7, device="cpu", representative="medoid")
     scoring = make_scoring(DNA)
     assert len(found.alignments) == 30 - len(found)
@@ -143,7 +141,7 @@ def test_members_are_aligned_with_their_representatives() -> None:
     assert scoring == found.alignments.scoring
 
 
-def test_edges_are_the_pairs_that_pass() -> None:
+def test_edges_are_the_pairs_that_pass():
     sequences = families(4)
     values = plain_values(sequences, make_scoring(DNA), "columns")
     expected = {frozenset(pair) for pair, (x, _) in values.items() if x >= Fraction("0.8")}
@@ -154,7 +152,7 @@ def test_edges_are_the_pairs_that_pass() -> None:
 
 
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
-def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> None:
+def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage):
     sequences = families(3, 40, 90)
     thresholds = PairThresholds(Fraction("0.97"), "shorter", Fraction("0.9"), "aligned")
     request = ClusterRequest(thresholds=thresholds, linkage=linkage)
@@ -166,7 +164,7 @@ def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> No
     assert job.steps.possible > 3 * job.steps.common >= 3 * job.steps.passing > 0
 
 
-def test_one_sequence_and_no_pair() -> None:
+def test_one_sequence_and_no_pair():
     assert list(cluster({"a": "ACGT"}, min_identity=0.9)) == [["a"]]
     far = cluster({"a": "AAAAAA", "b": "CCCCCC"}, min_identity=0.9, edges=True, device="cpu")
     assert list(far) == [["b"], ["a"]] or list(far) == [["a"], ["b"]]
@@ -174,7 +172,7 @@ def test_one_sequence_and_no_pair() -> None:
     assert len(far.edges) == 0
 
 
-def test_unknown_choices() -> None:
+def test_unknown_choices():
     for argument in ("linkage", "identity_of", "coverage_of", "representative"):
         with pytest.raises(ValueError, match=f"{argument} 'odd': expected "):
             cluster({"a": "ACGT"}, min_identity=0.9, **{argument: "odd"})
@@ -209,7 +207,7 @@ def read_partition(path: Path, format: str) -> Partition:
     return {frozenset(names) for names in groups.values()}
 
 
-def test_files_say_the_same(reads: Path) -> None:
+def test_files_say_the_same(reads):
     folder = reads.parent
     expected = partition(cluster(reads, min_identity=0.85, device="cpu"))
     for format in ("uc", "clstr", "tsv"):
@@ -224,7 +222,7 @@ def test_files_say_the_same(reads: Path) -> None:
         assert text.splitlines()[0].split()[1] == "header"
 
 
-def test_uc_alignments_cover_both_sequences(reads: Path) -> None:
+def test_uc_alignments_cover_both_sequences(reads):
     for mode in MODES:
         done = run(
             "cluster", reads, "--format", "uc", "--min-identity", "0.7", "--identity-of", "shorter",
@@ -245,7 +243,7 @@ def test_uc_alignments_cover_both_sequences(reads: Path) -> None:
             assert (own, representative) == (lengths[hit[8]], lengths[hit[9]])
 
 
-def test_uc_is_laid_out_as_vsearch_does(reads: Path) -> None:
+def test_uc_is_laid_out_as_vsearch_does(reads):
     if shutil.which("vsearch") is None:
         pytest.skip("vsearch is not installed")
     folder = reads.parent
@@ -264,7 +262,7 @@ def test_uc_is_laid_out_as_vsearch_does(reads: Path) -> None:
 
 
 @pytest.mark.parametrize("identity", ["columns", "shorter", "full", "internal"])
-def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
+def test_pairs_that_no_longer_matter_are_not_aligned(identity):
     # more than a window, so that rows are known to have representatives before they are looked at
     rng = np.random.default_rng(8)
     ancestors = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(40)]
@@ -298,7 +296,7 @@ def ends_of(found: pairalign.Alignments) -> list[tuple[int, int]]:
     return list(zip(found.query.tolist(), found.target.tolist(), strict=True))
 
 
-def test_the_best_edges_of_each_sequence() -> None:
+def test_the_best_edges_of_each_sequence():
     sequences = families(3, 30, 90)
     every = cluster(sequences, min_identity=0.5, edges=True, device="cpu").edges
     found = cluster(

@@ -85,7 +85,7 @@ def aligned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_pairs_of_copies_are_aligned_once(aligned: list[int]) -> None:
+def test_pairs_of_copies_are_aligned_once(aligned):
     given = SequenceSet.from_strings(["ACGT", "ACCT", "AC"] * 8)
     assert len(pairalign.align(given, **EVERY)) == 24 * 23 // 2
     assert aligned == [6]  # of three sequences, and each with a copy
@@ -93,9 +93,7 @@ def test_pairs_of_copies_are_aligned_once(aligned: list[int]) -> None:
 
 @pytest.mark.parametrize("asked", [{}, {"max_hits": 3}, {"min_score": 40}, {"mode": "local"}])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_pairs_of_a_list_are_aligned_once(
-    both_ways: Any, aligned: list[int], two_sets: bool, asked: dict[str, Any]
-) -> None:
+def test_pairs_of_a_list_are_aligned_once(both_ways, aligned, two_sets, asked):
     """The list names few pairs of its rectangle: most rows have long gaps in it."""
     sets = [with_copies(1, count=400), *([with_copies(2, count=300)] if two_sets else [])]
     lengths = len(sets[0]), len(sets[-1])
@@ -113,7 +111,7 @@ def test_pairs_of_a_list_are_aligned_once(
     assert aligned[0] == len(distinct) or asked
 
 
-def test_sets_without_copies_are_aligned_as_ever(aligned: list[int]) -> None:
+def test_sets_without_copies_are_aligned_as_ever(aligned):
     pairalign.align(["ACGT", "ACCT", "AC"], **EVERY)
     assert aligned == [3]
 
@@ -121,7 +119,7 @@ def test_sets_without_copies_are_aligned_as_ever(aligned: list[int]) -> None:
 @pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
 @pytest.mark.parametrize("strand", ["plus", "both"])
 @pytest.mark.parametrize("mode", MODES)
-def test_modes_and_strands(both_ways: Any, mode: str, strand: str, detail: str) -> None:
+def test_modes_and_strands(both_ways, mode, strand, detail):
     for seed, window in ((1, 7), (2, None)):
         one = with_copies(seed)
         asked = {**EVERY, "detail": detail, "mode": mode, "strand": strand, "window": window}
@@ -147,7 +145,7 @@ CHOICES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("asked", CHOICES, ids=lambda one: "-".join(one))
-def test_what_else_is_asked(both_ways: Any, asked: dict[str, Any]) -> None:
+def test_what_else_is_asked(both_ways, asked):
     for seed in (3, 4):
         given = with_copies(seed, proteins=True)
         assert_equal(*both_ways(pairalign.align, given, **{**EVERY, **asked}))
@@ -155,7 +153,7 @@ def test_what_else_is_asked(both_ways: Any, asked: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("ties", ["usual", "vsearch"])
 @pytest.mark.parametrize("free", [(), ("query-start",), ("target-start",)])
-def test_end_gaps(both_ways: Any, free: tuple[str, ...], ties: str) -> None:
+def test_end_gaps(both_ways, free, ties):
     costs = {"end_gap_open": 2, "end_gap_extend": 1}
     scoring = make_scoring(alphabet="dna", free_ends=free, ties=ties, **costs)
     sets = with_copies(5), with_copies(6)
@@ -181,7 +179,7 @@ def test_pairs_of_copies_are_aligned_once_for_each_query(monkeypatch):
 
 
 @pytest.mark.parametrize("listed", [False, True])
-def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
+def test_shards_parts_and_little_memory(both_ways, listed):
     given = with_copies(6)
     first, second = np.triu_indices(len(given), 1)
     kept = (first + second) % 4 > 0
@@ -208,7 +206,7 @@ def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
 
 @pytest.mark.parametrize("asked", [{}, {"linkage": "single"}, {"linkage": "average"}])
 @pytest.mark.parametrize(("identity", "mode"), [(0.3, "local"), (0.6, "global"), (1.0, "global")])
-def test_clusters(both_ways: Any, asked: dict[str, Any], identity: float, mode: str) -> None:
+def test_clusters(both_ways, asked, identity, mode):
     for given in (with_copies(7), with_copies(8, proteins=True)):
         for more in ({}, {"edges": True}, {"representative": "medoid"}):
             options = {"min_identity": identity, "mode": mode, "device": "cpu", **asked, **more}
@@ -220,7 +218,7 @@ def test_clusters(both_ways: Any, asked: dict[str, Any], identity: float, mode: 
                 assert_equal(once.edges, every.edges)
 
 
-def test_copies_that_are_not_similar_to_each_other_stand_alone() -> None:
+def test_copies_that_are_not_similar_to_each_other_stand_alone():
     found = pairalign.cluster({"a": "NNNNACGT", "b": "NNNNACGT"}, min_identity=0.9)
     assert sorted(found) == [["a"], ["b"]]
     joined = pairalign.cluster({"a": "N" * 30, "b": "N" * 30}, min_identity=0)
@@ -233,7 +231,7 @@ def test_copies_that_are_not_similar_to_each_other_stand_alone() -> None:
     ("measure", "mode"),
     [("identity-unambiguous", "global"), ("identity-shorter", "local"), ("score", "semiglobal")],
 )
-def test_distances(both_ways: Any, mode: str, measure: str, strand: str, targets: int) -> None:
+def test_distances(both_ways, mode, measure, strand, targets):
     given: list[Any] = [with_copies(3, count=130)]
     if targets:
         given.append(with_copies(4, count=50)[:targets])
@@ -244,7 +242,7 @@ def test_distances(both_ways: Any, mode: str, measure: str, strand: str, targets
 
 
 @pytest.mark.parametrize("free", [(), ("query-start",)])
-def test_distances_with_end_gaps(both_ways: Any, free: tuple[str, ...]) -> None:
+def test_distances_with_end_gaps(both_ways, free):
     costs = {"end_gap_open": 2, "end_gap_extend": 1}
     scoring = make_scoring(alphabet="dna", free_ends=free, **costs)
     once, every = both_ways(
@@ -253,7 +251,7 @@ def test_distances_with_end_gaps(both_ways: Any, free: tuple[str, ...]) -> None:
     np.testing.assert_array_equal(once.condensed, every.condensed)
 
 
-def test_distances_of_copies_are_measured_once(aligned: list[int]) -> None:
+def test_distances_of_copies_are_measured_once(aligned):
     given = SequenceSet.from_strings(["ACGT", "ACCT", "AC"] * 8 + ["ACC"])
     assert len(pairalign.distance(given, device="cpu").condensed) == 25 * 24 // 2
     assert aligned == [9]  # of four sequences, and three with a copy
@@ -274,9 +272,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: "-".join(one[:3]))
-def test_commands(
-    both_ways: Any, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands(both_ways, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(11)
     pieces = [GENOME[start : start + 90] for start in (0, 30, 65, 110)]

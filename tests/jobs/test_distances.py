@@ -4,7 +4,6 @@ import math
 import re
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +87,7 @@ def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_measures_are_their_formulas(measure: str, mode: str, genes: dict[str, str]) -> None:
+def test_measures_are_their_formulas(measure, mode, genes):
     protein = MEASURES[measure].alphabet != pairalign.DNA
     sequences = pairalign.read_fasta(GLOBINS) if protein else genes
     found = pairalign.align(sequences, mode=mode)
@@ -115,10 +114,9 @@ def masked() -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("measure", "copy"),
-    [("identity-unambiguous", 0.0), ("jukes-cantor", 0.0), ("kimura-2p", 0.0)],
+    ("measure", "copy"), [("identity-unambiguous", 0.0), ("jukes-cantor", 0.0), ("kimura-2p", 0.0)]
 )
-def test_n_is_no_difference(measure: str, copy: float, masked: dict[str, str]) -> None:
+def test_n_is_no_difference(measure, copy, masked):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = pairalign.distance(masked, measure=measure)
@@ -132,16 +130,14 @@ def test_n_is_no_difference(measure: str, copy: float, masked: dict[str, str]) -
 
 
 @pytest.mark.parametrize("options", [{}, {"circular": True}, {"strand": "both"}])
-def test_n_is_no_difference_of_circles_and_strands(
-    options: dict[str, Any], masked: dict[str, str]
-) -> None:
+def test_n_is_no_difference_of_circles_and_strands(options, masked):
     found = pairalign.distance(masked, measure="jukes-cantor", **options)
     assert found[0, 1] == 0
     both = pairalign.distance([masked["whole"]], [masked["copy"]], measure="jukes-cantor")
     assert both.values.tolist() == [[0.0]]
 
 
-def test_kimura_leaves_out_x() -> None:
+def test_kimura_leaves_out_x():
     """As PHYLIP's protdist does."""
     rows = {"a": "MKVLAAGIVGERTYPLKQWE", "b": "MKVXXXGIVGERTYPLKQWD"}
     p = 1 / 17
@@ -150,7 +146,7 @@ def test_kimura_leaves_out_x() -> None:
 
 
 @pytest.mark.parametrize("measure", ["identity", "identity-aligned", "identity-shorter", "score"])
-def test_measures_that_count_n_say_so(measure: str, masked: dict[str, str], tmp_path: Path) -> None:
+def test_measures_that_count_n_say_so(measure, masked, tmp_path):
     expected = f"2 of 3 sequences have more than 5% N .*, which {measure} counts as differences"
     with pytest.warns(UserWarning, match=expected):
         found = pairalign.distance(masked, measure=measure)
@@ -164,7 +160,7 @@ def test_measures_that_count_n_say_so(measure: str, masked: dict[str, str], tmp_
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
+def test_nothing_in_common_is_finite(measure, mode):
     """Saturated, and in some modes not even aligned."""
     protein = MEASURES[measure].alphabet == pairalign.PROTEIN
     letters = ("W" * 9, "A" * 7, "C") if protein else ("A" * 30, "C" * 20, "G")
@@ -179,14 +175,14 @@ def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_equal_sequences_have_distance_0(measure: str) -> None:
+def test_equal_sequences_have_distance_0(measure):
     letters = "ACGTTGCAACGGT" if MEASURES[measure].alphabet == pairalign.DNA else "MKTAYIAKQR"
     matrix = pairalign.distance([letters] * 3, measure=measure)
     assert (matrix.condensed == 0).all()
     assert not np.signbit(matrix.condensed).any()
 
 
-def test_letters_that_match_nothing_are_finite() -> None:
+def test_letters_that_match_nothing_are_finite():
     for letters in (["NNNN", "NN", "ACGTACGTAC"], ["XXXX", "XX", "MKTAYIAK"]):
         for measure, found in MEASURES.items():
             if (found.alphabet or pairalign.DNA) == pairalign.DNA and "N" in letters[0]:
@@ -195,9 +191,7 @@ def test_letters_that_match_nothing_are_finite() -> None:
 
 
 @pytest.mark.parametrize("measure", ["kimura-2p", "jukes-cantor"])
-def test_distances_do_not_depend_on_the_chunk(
-    genes: dict[str, str], monkeypatch: pytest.MonkeyPatch, measure: str
-) -> None:
+def test_distances_do_not_depend_on_the_chunk(genes, monkeypatch, measure):
     asked = {**genes, "ambiguous": next(iter(genes.values())).replace("A", "R")}
     whole = pairalign.distance(asked, mode="local", measure=measure).condensed
     assert len(set(whole.tolist())) > 2
@@ -207,7 +201,7 @@ def test_distances_do_not_depend_on_the_chunk(
         np.testing.assert_array_equal(found, whole)
 
 
-def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
+def test_self_scores_are_those_of_an_alignment_with_itself():
     sequences = pairalign.read_fasta(GLOBINS)
     for mode in MODES:
         scoring = pairalign.make_scoring("protein", mode=mode)
@@ -217,7 +211,7 @@ def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
             assert pair.raw_score[0] == own[index]
 
 
-def test_wrong_alphabet_and_measure() -> None:
+def test_wrong_alphabet_and_measure():
     with pytest.raises(AlphabetError, match="'kimura' is for protein; take one of identity"):
         pairalign.distance(["ACGT", "ACGA"], measure="kimura")
     with pytest.raises(AlphabetError, match="for dna"):
@@ -226,7 +220,7 @@ def test_wrong_alphabet_and_measure() -> None:
         pairalign.distance(GLOBINS, measure="pam")
 
 
-def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_pairs_are_said_before_aligning(monkeypatch):
     # The package has a function of the module's name.
     monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: 100)
     with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
@@ -238,7 +232,7 @@ def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch
 # The command
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path, capsys):
     out = tmp_path / "a.phy"
     assert main(["distance", str(GLOBINS), "-o", str(out), "--measure", "kimura"]) == 0
     assert "kimura" in capsys.readouterr().err
@@ -258,28 +252,20 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("{out}/none.fa -o {out}/a.phy", 1, "none.fa"),
     ],
 )
-def test_command_errors(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: str,
-    code: int,
-    message: str,
-) -> None:
+def test_command_errors(tmp_path, capsys, arguments, code, message):
     words = arguments.format(globins=GLOBINS, out=tmp_path).split()
     assert main(["distance", *words]) == code
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
-def test_lines_that_clustal_omega_cannot_read_are_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_that_clustal_omega_cannot_read_are_said(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("pairalign.cli.distance_command.LONGEST_LINE", 50)
     assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0
     assert "Clustal Omega stops at 50" in capsys.readouterr().err
 
 
-def test_heat_map_of_two_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_heat_map_of_two_is_refused(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     (tmp_path / "two.fa").write_text(">a\nMKTAY\n>b\nMKTAW\n")
     words = [str(tmp_path / "two.fa"), "-o", str(tmp_path / "a.phy"), "--plot", "a.svg"]
@@ -289,7 +275,7 @@ def test_heat_map_of_two_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_heat_map(tmp_path: Path, ending: str) -> None:
+def test_heat_map(tmp_path, ending):
     pytest.importorskip("matplotlib")
     out = tmp_path / f"a.{ending}"
     assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet"]) == 0
@@ -301,7 +287,7 @@ def test_heat_map(tmp_path: Path, ending: str) -> None:
         assert out.read_bytes() == data
 
 
-def test_heat_map_of_similarities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heat_map_of_similarities(tmp_path, monkeypatch):
     """As that of distances: the same order and the same colors, with 1 where these have 0."""
     axes = pytest.importorskip("matplotlib.axes")
     drawn = []
@@ -325,7 +311,7 @@ def test_heat_map_of_similarities(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [">distance<" in text for text in texts] == [True, False]
 
 
-def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heat_map_of_many_is_averaged(monkeypatch):
     pytest.importorskip("matplotlib")
     from pairalign.trees import tree_drawing as plots
 
@@ -339,7 +325,7 @@ def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     assert blocks[1, 7] == pytest.approx(square[4:8, 28:].mean())
 
 
-def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch):
     pytest.importorskip("matplotlib")
     from pairalign.trees import tree_drawing as plots
 
@@ -348,7 +334,7 @@ def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.Monkey
     assert int.from_bytes(png[20:24], "big") >= 400  # its height, in the header
 
 
-def test_pictures_do_not_grow_with_names() -> None:
+def test_pictures_do_not_grow_with_names():
     """A name of thousands of letters made them metres wide."""
     pytest.importorskip("matplotlib")
     from pairalign.trees import tree_drawing as plots

@@ -91,9 +91,7 @@ def inputs() -> None:
 
 
 @pytest.mark.parametrize("command", FORETOLD)
-def test_what_is_foretold_is_what_is_done(
-    command: str, inputs: None, counted: list[tuple[int, int]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_foretold_is_what_is_done(command, inputs, counted, capsys):
     line = [*FORETOLD[command], "--summary", "json"]
     before = {path: path.read_bytes() for path in Path().iterdir()}
     capsys.readouterr()
@@ -139,9 +137,7 @@ def foretold(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, flo
 
 @pytest.mark.parametrize("format", ["paf", "tsv", "fasta"])
 @pytest.mark.parametrize("least", [None, "-20"])
-def test_bytes_are_about_those_of_the_run(
-    format: str, least: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bytes_are_about_those_of_the_run(format, least, capsys):
     options = ["-o", "out", "--format", format]
     options += [] if least is None else [f"--min-score={least}"]
     facts = foretold(capsys, *options)
@@ -162,7 +158,7 @@ def test_bytes_are_about_those_of_the_run(
         ["-o", "out.paf", "--report", "out.html"],
     ],
 )
-def test_nothing_is_written(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_written(options, capsys):
     Path("out.paf").write_text("before")
     facts = foretold(capsys, *options)
     assert sorted(path.name for path in Path().iterdir()) == ["in.fa", "out.paf"]
@@ -170,7 +166,7 @@ def test_nothing_is_written(options: list[str], capsys: pytest.CaptureFixture[st
     assert (0 < facts["pairs"] < 120 * 119 // 2) == ("--shard" in options)
 
 
-def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hits_are_at_most_those_asked_for(capsys):
     facts = foretold(capsys, "--max-hits", "3", "--mode", "local")
     assert 0 < facts["share"] * facts["pairs"] <= 120 * 3
     assert (
@@ -179,9 +175,7 @@ def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("options", [[], ["--mode", "local", "--min-coverage", "0.8"]])
-def test_what_filters_leave_is_foretold(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_filters_leave_is_foretold(options, capsys):
     """The set is as small as its sample, so what is foretold is what the run has."""
     add_copies(30)
     options = [*options, "--min-identity", "0.5"]
@@ -197,7 +191,7 @@ def test_what_filters_leave_is_foretold(
     assert "pairs_left" not in foretold(capsys, *options[:2] if len(options) > 2 else ())
 
 
-def test_pairs_are_drawn_from_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_are_drawn_from_the_list(capsys):
     add_copies(40)
     Path("pairs.tsv").write_text("".join(f"p{k}\tagain{k}\n" for k in range(40)))
     facts = foretold(capsys, "--pairs", "pairs.tsv", "--min-identity", "0.9")
@@ -205,9 +199,7 @@ def test_pairs_are_drawn_from_the_list(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize("least", ["9999", "200"])
-def test_where_none_passes_bytes_are_not_known(
-    least: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_none_passes_bytes_are_not_known(least, capsys):
     assert main(["align", "in.fa", "--dry-run", "--min-score", least, "-o", "x.paf"]) == 0
     assert "not known: none of 7,140 pairs passed" in capsys.readouterr().err
 
@@ -215,14 +207,12 @@ def test_where_none_passes_bytes_are_not_known(
 @pytest.mark.parametrize(
     "options", [["--objective", "mea"], ["--paf-tags", "pp"], ["--format", "sam"]]
 )
-def test_what_is_shown_is_in_the_bytes(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_shown_is_in_the_bytes(options, capsys):
     facts, plain = foretold(capsys, *options), foretold(capsys)
     assert facts["bytes"] > plain["bytes"]
 
 
-def test_two_sequences_are_one_pair(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_sequences_are_one_pair(capsys):
     Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
     facts = foretold(capsys)
     assert (facts["pairs"], facts["sampled"], facts["cells"]) == (1, 1, 20)
@@ -231,18 +221,14 @@ def test_two_sequences_are_one_pair(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "options", [[], ["--min-identity", "0.5"], ["--mode", "local", "--max-hits", "2"]]
 )
-def test_a_shard_without_pairs_has_no_bytes(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_shard_without_pairs_has_no_bytes(options, capsys):
     Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
     facts = foretold(capsys, "--shard", "3/3", "-o", "parts/", *options)
     assert (facts["pairs"], facts["bytes"]) == (0, 0)
 
 
 @pytest.mark.parametrize("options", [[], ["--max-hits", "2"], ["--pairs", "pairs.tsv"]])
-def test_the_sample_of_a_shard_is_no_larger_than_the_shard(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_sample_of_a_shard_is_no_larger_than_the_shard(options, capsys):
     names = [line[1:] for line in Path("in.fa").read_text().split("\n")[::2] if line]
     Path("pairs.tsv").write_text(
         "".join(f"{name}\tp{k % 5 + 1}9\n" for k, name in enumerate(names))
@@ -256,7 +242,7 @@ def test_the_sample_of_a_shard_is_no_larger_than_the_shard(
     assert facts["bytes"] == pytest.approx(size, rel=0.2)
 
 
-def test_a_thread_beside_it_writes(tmp_path: Path) -> None:
+def test_a_thread_beside_it_writes(tmp_path):
     """As one that compiles kernels ahead and keeps them."""
     with dry_run():
         with pytest.raises(WorkBegins):
@@ -268,5 +254,5 @@ def test_a_thread_beside_it_writes(tmp_path: Path) -> None:
     assert (tmp_path / "kept").exists()
 
 
-def test_no_run_stores_it() -> None:
+def test_no_run_stores_it():
     assert stored(make(AlignOptions, {"input": "in.fa", "dry_run": True})) == {"input": "in.fa"}

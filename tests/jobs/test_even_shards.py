@@ -1,7 +1,6 @@
 """Shards of jobs with thresholds: each pair once, and about the same work, as a sample says."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def possible_cells(job: AlignmentJob) -> int:
 
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
-def test_filters_look_at_about_as_much_in_each_shard(two_sets: bool) -> None:
+def test_filters_look_at_about_as_much_in_each_shard(two_sets):
     sequences, other = random_set(900), random_set(500, 2) if two_sets else None
     jobs = jobs_of(sequences, other, 6)
     cells = [possible_cells(job) for job in jobs]
@@ -61,7 +60,7 @@ def test_filters_look_at_about_as_much_in_each_shard(two_sets: bool) -> None:
 
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
-def test_each_pair_is_in_one_shard(two_sets: bool) -> None:
+def test_each_pair_is_in_one_shard(two_sets):
     """Shards of several machines agree, whatever threads and memory they have."""
     sequences, other = random_set(150), random_set(150) if two_sets else None
     jobs = jobs_of(sequences, other, 5)
@@ -87,7 +86,7 @@ def test_each_pair_is_in_one_shard(two_sets: bool) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["--strand", "both"]], ids=["plus", "both strands"])
-def test_shards_merge_to_the_bytes_of_one_run(more: list[str], tmp_path: Path) -> None:
+def test_shards_merge_to_the_bytes_of_one_run(more, tmp_path):
     rng = np.random.default_rng(3)
     texts = ["".join(rng.choice(list("ACGT"), n)) for n in rng.integers(30, 300, 120)]
     fasta, parts = tmp_path / "in.fa", tmp_path / "parts"
@@ -104,7 +103,7 @@ def test_shards_merge_to_the_bytes_of_one_run(more: list[str], tmp_path: Path) -
     assert (tmp_path / "merged.paf").read_bytes() == whole
 
 
-def test_a_sample_of_little_and_of_long_sequences_cuts_all_the_same() -> None:
+def test_a_sample_of_little_and_of_long_sequences_cuts_all_the_same():
     """One sequence of a group is sampled where sequences are long: their pairs count as others."""
     sequences = random_set(30, 4, 200)
     jobs = jobs_of(sequences, None, 40)

@@ -1,6 +1,5 @@
 """Alignments of the highest expected accuracy, and how sure columns of any alignment are."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,9 +68,7 @@ def best_sum(table: Any) -> int:
     st.lists(st.integers(1, 30), min_size=2, max_size=6),
     st.sampled_from(["protein", "dna"]),
 )
-def test_no_alignment_has_a_higher_expected_accuracy(
-    seed: int, lengths: list[int], alphabet: str
-) -> None:
+def test_no_alignment_has_a_higher_expected_accuracy(seed, lengths, alphabet):
     sequences = family(seed, lengths, alphabet)
     posteriors = pairalign.posterior(sequences)
     found = pairalign.align(sequences, objective="mea")
@@ -91,7 +88,7 @@ def test_no_alignment_has_a_higher_expected_accuracy(
 
 @settings(max_examples=examples(6), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 40), min_size=2, max_size=5))
-def test_spans_counts_and_scores_are_those_of_the_alignment(seed: int, lengths: list[int]) -> None:
+def test_spans_counts_and_scores_are_those_of_the_alignment(seed, lengths):
     sequences = family(seed, lengths)
     found, best = (pairalign.align(sequences, objective=one) for one in ("mea", "score"))
     for one, other in zip(found, best, strict=True):
@@ -105,7 +102,7 @@ def test_spans_counts_and_scores_are_those_of_the_alignment(seed: int, lengths: 
         assert one.raw_score <= other.raw_score
 
 
-def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path: Path) -> None:
+def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path):
     fasta, paf = tmp_path / "family.fa", tmp_path / "mea.paf"
     sequences = family(1, [40, 50, 60, 33])
     records = zip(sequences.names, sequences, strict=True)
@@ -119,7 +116,7 @@ def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path: Path) ->
     assert main(["verify", str(paf), str(fasta), "-o", "-"]) == 0
 
 
-def test_marks_are_calibrated_posteriors_of_the_columns() -> None:
+def test_marks_are_calibrated_posteriors_of_the_columns():
     sequences = family(3, [25, 30, 28])
     model = posterior_model(sequences.alphabet)
     for mode in ("global", "semiglobal", "local"):
@@ -142,7 +139,7 @@ def test_marks_are_calibrated_posteriors_of_the_columns() -> None:
                 )
 
 
-def test_thresholds_are_for_the_alignment() -> None:
+def test_thresholds_are_for_the_alignment():
     sequences = family(4, [60] * 8)
     every = pairalign.align(sequences, objective="mea")
     least = int(np.median(every.raw_score))
@@ -152,7 +149,7 @@ def test_thresholds_are_for_the_alignment() -> None:
     assert kept.raw_score.tolist() == every.raw_score[passes].tolist()
 
 
-def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
+def test_parquet_has_the_marks_of_tsv(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     fasta = tmp_path / "family.fa"
     fasta.write_text("".join(f">{one.name}\n{one.residues}\n" for one in family(8, [40, 50, 33])))
@@ -171,9 +168,7 @@ def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["paf", "parquet"])
-def test_threads_memory_shards_and_instruction_sets_change_nothing(
-    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_memory_shards_and_instruction_sets_change_nothing(format, tmp_path, monkeypatch):
     if format == "parquet":
         pytest.importorskip("pyarrow")
     fasta = tmp_path / "family.fa"
@@ -194,7 +189,7 @@ def test_threads_memory_shards_and_instruction_sets_change_nothing(
     assert (tmp_path / "plain").read_bytes() == expected
 
 
-def test_what_does_not_go_together_is_refused_in_python() -> None:
+def test_what_does_not_go_together_is_refused_in_python():
     with pytest.raises(ValueError, match="objective='mea' needs mode='global'"):
         pairalign.align(["ACDEFG", "ACDFG"], objective="mea", mode="local")
     with pytest.raises(ValueError, match="expected one of score, mea"):
@@ -203,7 +198,7 @@ def test_what_does_not_go_together_is_refused_in_python() -> None:
         pairalign.align(["ACDEFG", "ACDFG"], objective="mea", max_hits=1)
 
 
-def test_overlaps_have_no_posteriors(tmp_path: Path, capsys: Any) -> None:
+def test_overlaps_have_no_posteriors(tmp_path, capsys):
     fasta = tmp_path / "reads.fa"
     fasta.write_text(">a\nACGTACGT\n>b\nACGTACGA\n")
     assert main(["overlap", str(fasta), "-o", "-", "--format", "paf", "--paf-tags", "pp"]) != 0

@@ -58,7 +58,7 @@ def new_cells() -> int:
 
 
 @pytest.mark.parametrize("measure", ["identity-aligned", "score", "kimura"])
-def test_distances_of_all(measure: str, cells: list[int]) -> None:
+def test_distances_of_all(measure, cells):
     known = pairalign.distance(OLD, measure=measure)
     cells.clear()
     found = pairalign.distance({**OLD, **NEW}, measure=measure, extend=known)
@@ -69,7 +69,7 @@ def test_distances_of_all(measure: str, cells: list[int]) -> None:
 
 
 @pytest.mark.parametrize("known", ["old.npy", "parts"])
-def test_distance_extends_a_file(known: str) -> None:
+def test_distance_extends_a_file(known):
     shard = ["--shard", "1/1"] if known == "parts" else []
     assert main(["distance", "old.fa", "-o", known, "-q", *shard]) == 0
     of_all = ["distance", "old.fa", "--also", "new.fa", "-q"]
@@ -83,7 +83,7 @@ def test_distance_extends_a_file(known: str) -> None:
     assert Path("all.nwk").read_bytes() == Path("fresh.nwk").read_bytes()
 
 
-def test_distances_that_do_not_fit() -> None:
+def test_distances_that_do_not_fit():
     known = pairalign.distance(NEW)
     with pytest.raises(DistanceError, match="not the first 6"):
         pairalign.distance({**OLD, **NEW}, extend=known)
@@ -94,7 +94,7 @@ def test_distances_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("least", ["0.5", "0.8", "0.95"])
-def test_single_linkage_of_all(least: str, cells: list[int]) -> None:
+def test_single_linkage_of_all(least, cells):
     asked = {"min_identity": least, "linkage": "single"}
     known = pairalign.cluster(OLD, **asked)
     cells.clear()
@@ -107,7 +107,7 @@ def test_single_linkage_of_all(least: str, cells: list[int]) -> None:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "uc"])
-def test_cluster_extends_a_file(ending: str) -> None:
+def test_cluster_extends_a_file(ending):
     asked = ["--min-identity", "0.8", "--linkage", "single", "-q", "-o"]
     known, fresh, found = (f"{name}.{ending}" for name in ("known", "fresh", "found"))
     assert main(["cluster", "old.fa", *asked, known]) == 0
@@ -117,7 +117,7 @@ def test_cluster_extends_a_file(ending: str) -> None:
     assert Path(found).read_bytes() == Path(fresh).read_bytes()
 
 
-def test_other_linkages_are_refused() -> None:
+def test_other_linkages_are_refused():
     with pytest.raises(ValueError, match="linkage='single'"):
         pairalign.cluster(OLD, min_identity=0.8, extend=np.zeros(len(OLD), int))
     with pytest.raises(ValueError, match="shape"):

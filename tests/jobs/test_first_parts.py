@@ -52,7 +52,7 @@ def as_fasta(sequences: SequenceSet, name: str) -> str:
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
 @pytest.mark.parametrize("format", HEADERS)
-def test_parts_of_a_store_are_a_single_run_of_fasta(format: str, two_sets: bool) -> None:
+def test_parts_of_a_store_are_a_single_run_of_fasta(format, two_sets):
     sets = [some(23, first="p" if format == "sam" else "pé")]
     if two_sets:
         sets.append(some(17, first="q"))
@@ -79,7 +79,7 @@ def first_part(format: str, queries: SequenceSet, targets: SequenceSet | None = 
         pass
 
 
-def test_it_refuses_names_outside_of_its_block() -> None:
+def test_it_refuses_names_outside_of_its_block():
     """The names are those of the shortest sequences, which no pair of the part has."""
     for format, bad, message in (
         ("sam", "b@", "record 3 'b@': SAM names"),
@@ -103,14 +103,14 @@ def stored(sequences: SequenceSet) -> StoredSet:
     return found
 
 
-def test_a_star_outside_of_its_block_is_refused() -> None:
+def test_a_star_outside_of_its_block_is_refused():
     letters = [*("MKVWAAARND" * k for k in range(9, 2, -1)), "MKV*W"]
     sequences = SequenceSet.from_strings(letters, alphabet="protein")
     with pytest.raises(FormatError, match=r"record 8 'seq8': '\*' at position 4"):
         first_part("sam", stored(sequences))
 
 
-def test_names_are_stored_as_numpy_stores_them() -> None:
+def test_names_are_stored_as_numpy_stores_them():
     """Of one set and of two, with names of several slices and with letters beyond ASCII."""
     one, two = some(23, first="pé"), some(17, first="longer")
     fasta = [as_fasta(one, "1.fa"), as_fasta(two, "2.fa")]
@@ -125,7 +125,7 @@ def test_names_are_stored_as_numpy_stores_them() -> None:
             assert len(archive.namelist()) == 6 + len(given)
 
 
-def test_slices_have_all_in_order() -> None:
+def test_slices_have_all_in_order():
     sequences = some(23, first="pé")
     for one in (sequences, stored(sequences)):
         assert [len(part) for part in slices(one)] == [5, 5, 5, 5, 3]

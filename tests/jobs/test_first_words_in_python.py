@@ -10,7 +10,7 @@ BASES = ["ACGTAC", "ACGTAA", "TTTTTT"]
 
 
 @pytest.mark.parametrize("limit", [{"max_edits": 3}, {"max_drop": 9}])
-def test_a_limit_makes_distances_sparse(limit: dict[str, int]) -> None:
+def test_a_limit_makes_distances_sparse(limit):
     found = pairalign.distance(BASES, **limit, device="cpu")
     asked = pairalign.distance(BASES, **limit, sparse=True, device="cpu")
     assert isinstance(found, pairalign.SparseDistances)
@@ -21,12 +21,12 @@ def test_a_limit_makes_distances_sparse(limit: dict[str, int]) -> None:
             pairalign.distance(BASES, **wrong)
 
 
-def test_receptors_within_a_limit() -> None:
+def test_receptors_within_a_limit():
     found = pairalign.distance(["CASSLGTDTQYF", "CASSLGTDTQYF"], max_tcrdist=90, device="cpu")
     assert found.values.tolist() == [0]
 
 
-def test_tables_of_pandas() -> None:
+def test_tables_of_pandas():
     pandas = pytest.importorskip("pandas")
     matrix = pairalign.distance(GIVEN, device="cpu")
     frame = matrix.to_pandas()
@@ -41,7 +41,7 @@ def test_tables_of_pandas() -> None:
     ]
 
 
-def test_a_pair_has_the_costs_that_all_pairs_have() -> None:
+def test_a_pair_has_the_costs_that_all_pairs_have():
     costs = {"matrix": "PAM250", "gap_open": 5, "gap_extend": 2}
     alone = pairalign.align_pair(GIVEN["a"], GIVEN["c"], **costs, device="cpu")
     among = pairalign.align(GIVEN, **costs, device="cpu")["a", "c"]

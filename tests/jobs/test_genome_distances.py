@@ -70,7 +70,7 @@ def plain_loop(sequences: dict[str, str]) -> dict[tuple[str, str], tuple[float, 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_genomes_are_those_of_a_plain_loop(seed: int) -> None:
+def test_genomes_are_those_of_a_plain_loop(seed):
     sequences = genomes(seed)
     expected = plain_loop(sequences)
     for measure in ("ani", "tani"):
@@ -83,7 +83,7 @@ def test_genomes_are_those_of_a_plain_loop(seed: int) -> None:
     assert expected["a", "b"][1] > 0.7
 
 
-def test_a_genome_in_pieces_is_the_same() -> None:
+def test_a_genome_in_pieces_is_the_same():
     text = "".join(np.random.default_rng(3).choice(list("ACGT"), 600))
     pieces = {"b|1": text[300:450], "b|2": other_strand(text[:300]), "b|3": text[440:]}
     found = pairalign.distance({"a|": text, **pieces}, measure="tani", **ASKED)
@@ -92,7 +92,7 @@ def test_a_genome_in_pieces_is_the_same() -> None:
     assert found.sizes.tolist() == [1, 3]
 
 
-def test_files_and_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sequences = genomes(1)
     for group in "abcd":
@@ -115,7 +115,7 @@ def test_files_and_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert Path("c.tsv").read_text().startswith("cluster\tgroup\n1\ta\n1\tb\n")
 
 
-def test_what_is_no_genome() -> None:
+def test_what_is_no_genome():
     given = {"a|1": "ACGTACGTAC", "b|1": "ACGTACGTAA"}
     with pytest.raises(ScoringError, match="genomes are aligned in parts: add mode='local'"):
         pairalign.distance(given, group_by="name-prefix", measure="ani")
@@ -126,9 +126,7 @@ def test_what_is_no_genome() -> None:
         pairalign.distance(proteins, group_by="name-prefix", measure="ani", mode="local")
 
 
-def test_each_record_of_one_file_is_a_genome(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_each_record_of_one_file_is_a_genome(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     sequences = genomes(1)
     Path("all.fna").write_text("".join(f">{name}\n{text}\n" for name, text in sequences.items()))

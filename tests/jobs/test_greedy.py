@@ -63,7 +63,7 @@ def problems(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(problem=problems(), letters=st.integers(2, 9))
-def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letters: int) -> None:
+def test_candidates(problem, letters):
     """All pairs that pass are candidates; none is more similar than its bound, or than is known."""
     sequences, scoring, thresholds = problem
     pair_filter = PairFilter(
@@ -127,9 +127,7 @@ def problems_of_lanes(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresh
 @pytest.mark.parametrize("isa", instruction_sets())
 @settings(max_examples=examples(40), deadline=None)
 @given(problem=problems_of_lanes())
-def test_candidates_in_lanes(
-    isa: str, problem: tuple[SequenceSet, Scoring, PairThresholds]
-) -> None:
+def test_candidates_in_lanes(isa, problem):
     """As by seeds; a sequence that is a start and an end of another is known to match."""
     sequences, scoring, thresholds = problem
     pair_filter = PairFilter(
@@ -184,14 +182,7 @@ def orders(sequences: SequenceSet, seed: int | None) -> Int32s:
     threads=st.sampled_from([1, 2]),
     seed=st.none() | st.integers(0, 99),
 )
-def test_same_clusters_as_by_definition(
-    problem: tuple[SequenceSet, Scoring, PairThresholds],
-    letters: int,
-    block: int,
-    chunk: int,
-    threads: int,
-    seed: int | None,
-) -> None:
+def test_same_clusters_as_by_definition(problem, letters, block, chunk, threads, seed):
     sequences, scoring, thresholds = problem
     order = orders(sequences, seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -222,13 +213,7 @@ def test_same_clusters_as_by_definition(
     candidates=st.sampled_from([1, 40, 1 << 22]),
     seed=st.none() | st.integers(0, 99),
 )
-def test_same_clusters_by_lanes(
-    isa: str,
-    problem: tuple[SequenceSet, Scoring, PairThresholds],
-    block: int,
-    candidates: int,
-    seed: int | None,
-) -> None:
+def test_same_clusters_by_lanes(isa, problem, block, candidates, seed):
     sequences, scoring, thresholds = problem
     order = orders(sequences, seed)
     with pytest.MonkeyPatch.context() as patch:
@@ -255,7 +240,7 @@ def open_lanes(pair_filter: PairFilter, letters: int) -> Representatives | None:
     return representative_index.open_lane_index(pair_filter._handle, instruction_set_of(None))
 
 
-def test_what_subsequences_do_not_drop_is_not_for_lanes() -> None:
+def test_what_subsequences_do_not_drop_is_not_for_lanes():
     """Half of the residues in common is what unrelated DNA has."""
     rng = np.random.default_rng(4)
     made = ["".join(rng.choice(list("ACGT"), 90)) for _ in range(60)]
@@ -271,7 +256,7 @@ def test_what_subsequences_do_not_drop_is_not_for_lanes() -> None:
         pair_filter.close()
 
 
-def test_the_best_come_first() -> None:
+def test_the_best_come_first():
     """A copy of a representative is aligned with no other; nor is what differs in two bases."""
     rng = np.random.default_rng(3)
     origin = "".join(rng.choice(list("ACGT"), 100))
@@ -292,7 +277,7 @@ def test_the_best_come_first() -> None:
     assert made.steps.known >= 2
 
 
-def test_local_ends_have_no_bound() -> None:
+def test_local_ends_have_no_bound():
     """A local alignment ends where it likes, so that errors beside a seed say nothing."""
     given = near(1, "dna", 40, 0.1)
     thresholds = PairThresholds(Fraction(97, 100), "columns", Fraction(9, 10), "aligned")
@@ -305,9 +290,7 @@ def test_local_ends_have_no_bound() -> None:
 
 
 @pytest.mark.parametrize("rule", [("columns", None), ("internal", "0.9"), ("shorter", None)])
-def test_the_command_has_the_same_clusters(
-    rule: tuple[str, str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_has_the_same_clusters(rule, monkeypatch):
     rng = np.random.default_rng(5)
     origins = ["".join(rng.choice(list("ACGT"), rng.integers(60, 90))) for _ in range(9)]
     reads = [change(rng, "ACGTN", origins[k % 9], 0.03) for k in range(400)]
@@ -321,7 +304,7 @@ def test_the_command_has_the_same_clusters(
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
 
-def test_it_is_for_cores_and_high_identities() -> None:
+def test_it_is_for_cores_and_high_identities():
     given, sure = near(2, "dna", 60, 0.1), PairThresholds(Fraction(97, 100))
     many = SequenceSet.from_strings(["ACGT"] * greedy.LEAST_SEQUENCES, alphabet="dna")
     on_cores = Resources(device="cpu")

@@ -90,7 +90,7 @@ def plain_loop(
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 @pytest.mark.parametrize("measure", ["identity", "identity-aligned"])
-def test_groups_are_those_of_a_plain_loop(mode: str, measure: str) -> None:
+def test_groups_are_those_of_a_plain_loop(mode, measure):
     found = pairalign.distance(ALL, group_by="name-prefix", measure=measure, mode=mode)
     expected = plain_loop(pairalign.align(ALL, mode=mode), measure)
     assert found.names == list(GROUPS)
@@ -105,7 +105,7 @@ def test_groups_are_those_of_a_plain_loop(mode: str, measure: str) -> None:
         assert 3 <= matched <= 8
 
 
-def test_copies_are_matched_with_copies() -> None:
+def test_copies_are_matched_with_copies():
     text = "MKTAYIAKQRQISFVKSHFSRQ"
     given = {"a|1": text, "a|2": text, "b|1": text[:-1] + "A", "b|2": text, "b|3": text}
     found = pairalign.distance(given, group_by="name-prefix")
@@ -117,7 +117,7 @@ def test_copies_are_matched_with_copies() -> None:
     assert found.columns["target_share"].tolist() == [2 / 3]
 
 
-def test_thresholds_leave_hits_out() -> None:
+def test_thresholds_leave_hits_out():
     asked = {"group_by": "name-prefix", "mode": "local", "measure": "identity"}
     found = pairalign.distance(ALL, **asked, min_identity=0.6)
     expected = plain_loop(pairalign.align(ALL, mode="local"), "identity", 0.6)
@@ -140,7 +140,7 @@ def test_thresholds_leave_hits_out() -> None:
     )
 
 
-def test_groups_without_a_match_are_far_apart() -> None:
+def test_groups_without_a_match_are_far_apart():
     given = {"a|1": "WWWW", "b|1": "CCCC", "b|2": "WWWA"}
     far = pairalign.distance(given, group_by={"a|1": "x", "b|1": "y", "b|2": "x"}, mode="local")
     assert (far.condensed.tolist(), far.columns["matched"].tolist()) == ([1.0], [0])
@@ -151,7 +151,7 @@ def test_groups_without_a_match_are_far_apart() -> None:
 
 
 @pytest.mark.parametrize("ending", ["phy", "tsv", "npy", "column"])
-def test_files_tables_and_names_say_the_same(ending: str, folder: Path) -> None:
+def test_files_tables_and_names_say_the_same(ending, folder):
     asked = ["--mode", "local", "--measure", "identity", "-q"]
     ways = {
         "prefix": ["all.fa", "--group-by", "name-prefix"],
@@ -178,7 +178,7 @@ def test_files_tables_and_names_say_the_same(ending: str, folder: Path) -> None:
         assert Path(f"{name}.matches.tsv").read_text() == Path("files.matches.tsv").read_text()
 
 
-def test_trees_and_pictures_of_groups(folder: Path) -> None:
+def test_trees_and_pictures_of_groups(folder):
     found = pairalign.distance("all.fa", group_by="groups.tsv", mode="local")
     assert isinstance(found, GroupDistances)
     assert pairalign.tree(found).names == list(GROUPS)
@@ -200,7 +200,7 @@ def test_trees_and_pictures_of_groups(folder: Path) -> None:
     assert "3 sequences" in Path("x.svg").read_text()
 
 
-def test_names_of_files(folder: Path) -> None:
+def test_names_of_files(folder):
     Path("b").mkdir()
     Path("b/one.faa.gz").write_bytes(gzip.compress(Path("two.faa").read_bytes()))
     Path("b/one.faa").write_bytes(Path("two.faa").read_bytes())
@@ -224,9 +224,7 @@ def test_names_of_files(folder: Path) -> None:
         ("".join(f"{name}\ta\n" for name in ALL), "one group"),
     ],
 )
-def test_tables_that_make_no_groups(
-    table: str, said: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_that_make_no_groups(table, said, folder, capfd):
     Path("bad.tsv").write_text(table)
     command = ["distance", "all.fa", "--group-by", "bad.tsv", "-o", "x.tsv", "-q"]
     assert main(command) == 1
@@ -236,9 +234,7 @@ def test_tables_that_make_no_groups(
         pairalign.distance("all.fa", group_by="bad.tsv")
 
 
-def test_names_of_groups_with_blanks_go_into_tables(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_names_of_groups_with_blanks_go_into_tables(folder, capfd):
     Path("groups.tsv").write_text("".join(f"{name}\t{name[0]} x\n" for name in ALL))
     command = ["distance", "all.fa", "--group-by", "groups.tsv", "-q", "-o"]
     for ending, mark in (("tsv", "\t"), ("csv", ",")):
@@ -252,7 +248,7 @@ def test_names_of_groups_with_blanks_go_into_tables(
         assert not Path(f"x.{ending}").exists()
 
 
-def test_what_cannot_be(folder: Path) -> None:
+def test_what_cannot_be(folder):
     with pytest.raises(AlphabetError, match="of groups of proteins; of DNA take one of ani, tani"):
         pairalign.distance({"a|1": "ACGTACGT", "b|1": "ACGTACGA"}, group_by="name-prefix")
     with pytest.raises(DistanceError, match="'p0' has no name of a group before"):

@@ -36,7 +36,7 @@ def pairs_of(found: Any, *fields: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
-def test_alignments_do_not_change(mode: Any) -> None:
+def test_alignments_do_not_change(mode):
     fields = ("score", "cigar", "query_start", "target_end", "identity")
     fields += ("bits",) if mode == "local" else ()
     before, after = (
@@ -47,7 +47,7 @@ def test_alignments_do_not_change(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("thresholds", [{"min_score": 40}, {"min_identity": 0.5}])
-def test_thresholds_keep_the_same_pairs(thresholds: dict[str, Any]) -> None:
+def test_thresholds_keep_the_same_pairs(thresholds):
     before, after = (
         pairs_of(pairalign.align(one, **thresholds), "score") for one in (EARLIER, ALL)
     )
@@ -55,12 +55,12 @@ def test_thresholds_keep_the_same_pairs(thresholds: dict[str, Any]) -> None:
     assert 0 < len(before) < 18 * 17 // 2
 
 
-def test_distances_do_not_change() -> None:
+def test_distances_do_not_change():
     before, after = (pairalign.distance(given) for given in (EARLIER, ALL))
     assert np.array_equal(before.square(), after.square()[:18, :18])
 
 
-def test_evalues_change_unless_the_search_space_is_given() -> None:
+def test_evalues_change_unless_the_search_space_is_given():
     before, after = (
         pairs_of(pairalign.align(one, mode="local"), "evalue") for one in (EARLIER, ALL)
     )
@@ -74,7 +74,7 @@ def test_evalues_change_unless_the_search_space_is_given() -> None:
     assert 0 < len(before) < 18 * 17 // 2
 
 
-def test_new_hits_take_the_places_of_others() -> None:
+def test_new_hits_take_the_places_of_others():
     before, after = (
         {pair[:2] for pair in pairs_of(pairalign.align(given, max_hits=3))}
         for given in (EARLIER, ALL)
@@ -91,14 +91,14 @@ def clusters_of(given: dict[str, str], **options: Any) -> set[frozenset[str]]:
     return {group for group in earlier if group}
 
 
-def test_single_linkage_joins_clusters() -> None:
+def test_single_linkage_joins_clusters():
     before, after = (clusters_of(given, linkage="single") for given in (EARLIER, ALL))
     assert before != after
     assert all(any(one <= other for other in after) for one in before)
 
 
 @pytest.mark.parametrize("linkage", ["greedy", "complete", "average"])
-def test_other_linkages_take_clusters_apart(linkage: str) -> None:
+def test_other_linkages_take_clusters_apart(linkage):
     def are_apart(seed: int) -> bool:
         earlier = family(seed, 18, "e", (0.3, 0.35, 0.4))
         added = {**earlier, **family(seed + 50, 9, "n", (0.25, 0.3))}

@@ -89,7 +89,7 @@ def check_shape(tree: GuideTree, count: int) -> None:
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("count", [3, 4, 5, 17, 100])
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
+def test_shape_and_repeat(method, count, ties):
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
     matrix = random_matrix(count, ties=ties)
     tree = pairalign.tree(matrix, method=method)
@@ -102,7 +102,7 @@ def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
 
 
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_all_equal(method: str) -> None:
+def test_all_equal(method):
     """Nothing but ties, and no lengths at all."""
     for value in (0.0, 0.5):
         tree = pairalign.tree(matrix_of(np.full(number_of_pairs(9), value)), method=method)
@@ -111,7 +111,7 @@ def test_all_equal(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_distances_of_a_clock_come_back(method: str) -> None:
+def test_distances_of_a_clock_come_back(method):
     """All sequences equally far from the root: both methods find the tree, and the root."""
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
     cophenetic = hierarchy.cophenet(pairalign.tree(random_matrix(20)).linkage)
@@ -121,7 +121,7 @@ def test_distances_of_a_clock_come_back(method: str) -> None:
 
 
 @pytest.mark.parametrize("count", [3, 4, 8, 40, 150])
-def test_neighbour_joining_finds_the_tree_that_made_the_distances(count: int) -> None:
+def test_neighbour_joining_finds_the_tree_that_made_the_distances(count):
     pytest.importorskip("skbio", reason="scikit-bio is not installed")
     matrix = additive_matrix(count)
     tree = pairalign.tree(matrix, method="nj")
@@ -134,7 +134,7 @@ def test_neighbour_joining_finds_the_tree_that_made_the_distances(count: int) ->
     assert depths[one] == pytest.approx(depths[other], abs=2e-6)
 
 
-def test_upgma_averages_over_sequences() -> None:
+def test_upgma_averages_over_sequences():
     """A, B merge at 2; C joins at the mean of 4 and 6, D at the mean of three."""
     square = [[0, 2, 4, 7], [2, 0, 6, 8], [4, 6, 0, 9], [7, 8, 9, 0]]
     tree = pairalign.tree(DistanceMatrix.from_square("ABCD", square))
@@ -143,7 +143,7 @@ def test_upgma_averages_over_sequences() -> None:
     assert tree.linkage[:, 2].tolist() == [2, 5, 8]
 
 
-def test_neighbour_joining_has_no_negative_branches() -> None:
+def test_neighbour_joining_has_no_negative_branches():
     pytest.importorskip("skbio", reason="scikit-bio is not installed")
     square = np.array([[0, 1, 9, 1], [1, 0, 1, 9], [9, 1, 0, 1], [1, 9, 1, 0]], float)
     check_shape(pairalign.tree(DistanceMatrix.from_square("abcd", square), method="nj"), 4)
@@ -151,7 +151,7 @@ def test_neighbour_joining_has_no_negative_branches() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_a_tree_like_a_ladder(method: str) -> None:
+def test_a_tree_like_a_ladder(method):
     """Nothing in it may recurse: as deep as there are sequences."""
     count = 1500
     rows, columns = np.triu_indices(count, 1)
@@ -166,7 +166,7 @@ def test_a_tree_like_a_ladder(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_newick_is_what_biopython_reads(method: str) -> None:
+def test_newick_is_what_biopython_reads(method):
     tree = pairalign.tree(GLOBINS, method=method)
     text = tree.newick()
     assert text.endswith(";\n")
@@ -184,7 +184,7 @@ def test_newick_is_what_biopython_reads(method: str) -> None:
             assert own.distance(one, other) == pytest.approx(expected[i, j], abs=1e-9)
 
 
-def test_mafft_rows_are_the_merges() -> None:
+def test_mafft_rows_are_the_merges():
     """Each row joins two clusters that are there, known by their first sequence."""
     tree = pairalign.tree(random_matrix(30))
     clusters = {k: {k} for k in range(1, 31)}
@@ -202,28 +202,28 @@ def test_mafft_rows_are_the_merges() -> None:
 
 
 @given(st.floats(0, 1e9))
-def test_lengths_have_no_exponent(length: float) -> None:
+def test_lengths_have_no_exponent(length):
     text = format_length(length)
     assert set(text) <= set("0123456789.")
     assert float(text) == pytest.approx(length, rel=1e-8)
 
 
 @pytest.mark.parametrize("character", "()[]{},:;'\"")
-def test_names_that_newick_cannot_hold(character: str) -> None:
+def test_names_that_newick_cannot_hold(character):
     tree = pairalign.tree({f"a{character}b": "MKTA", "c": "MKTW", "d": "MKKA"})
     with pytest.raises(FormatError, match=r"\(rename\).*\(program='mafft'\)"):
         tree.newick()
     assert tree.mafft()
 
 
-def test_names_that_are_fine() -> None:
+def test_names_that_are_fine():
     names = ["sp|P69905|HBA_HUMAN", "gi#1/2-3", "a=b&c*d@e.f_g~h+i%j"]
     tree = pairalign.tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
     for program in (None, "clustalo", "muscle", "famsa"):
         assert all(name in tree.newick(program) for name in names)
 
 
-def test_names_that_are_too_long_for_a_program() -> None:
+def test_names_that_are_too_long_for_a_program():
     names = ["x" * 128, "y" * 1023, "z"]
     tree = pairalign.tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
     assert tree.newick()
@@ -236,7 +236,7 @@ def test_names_that_are_too_long_for_a_program() -> None:
         tree.newick("tcoffee")
 
 
-def test_nexus_is_read_with_any_name() -> None:
+def test_nexus_is_read_with_any_name():
     """Biopython puts quotes around some names itself; DendroPy 5.1.3 reads this file, too."""
     names = ["sp|P69905|HBA_HUMAN", "it's", "a(b)", "x:y,c;d[e]", "1", "a-b+c/d", 'q"r', "plain"]
     drawn = np.random.default_rng(8).choice(list("ACDEFGHIKLMNPQRSTVWY"), (len(names), 30))
@@ -249,7 +249,7 @@ def test_nexus_is_read_with_any_name() -> None:
         assert way == pytest.approx(tree.distance(one, other), abs=1e-6)
 
 
-def test_ascii() -> None:
+def test_ascii():
     tree = pairalign.tree(DistanceMatrix.from_square("ABC", [[0, 2, 6], [2, 0, 6], [6, 6, 0]]))
     assert tree.ascii(13).splitlines() == [
         "        /----- A",
@@ -260,7 +260,7 @@ def test_ascii() -> None:
     ]
 
 
-def test_pictures(tmp_path: Path) -> None:
+def test_pictures(tmp_path):
     pytest.importorskip("matplotlib")
     tree = pairalign.tree(GLOBINS)
     for name, start in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")):
@@ -276,9 +276,7 @@ def test_pictures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_command_from_sequences_and_from_each_matrix(
-    tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_from_sequences_and_from_each_matrix(tmp_path, method, capsys):
     matrix = pairalign.distance(GLOBINS)
     expected = pairalign.tree(matrix, method=method)
     assert expected.newick() == pairalign.tree(GLOBINS, method=method).newick()
@@ -296,7 +294,7 @@ def test_command_from_sequences_and_from_each_matrix(
             assert read.distance(matrix.names[0], other) == pytest.approx(way, abs=1e-5)
 
 
-def test_command_formats(tmp_path: Path) -> None:
+def test_command_formats(tmp_path):
     """For a program the distances are those that make the best guide trees."""
     tree, guide = pairalign.tree(GLOBINS), pairalign.tree(GLOBINS, measure="score")
     assert tree.newick() != guide.newick()
@@ -335,13 +333,8 @@ FASTA = ">{}\nMKTAYIAK\n>b\nMKTWYIAK\n>c\nMKKAYIAK\n"
     ],
 )
 def test_wrong_uses_end_before_any_program_sees_them(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    text: str,
-    arguments: str,
-    code: int,
-    message: str,
-) -> None:
+    tmp_path, capsys, text, arguments, code, message
+):
     path = tmp_path / "in.fasta"
     path.write_text(text)
     words = arguments.format(input=path).split()
@@ -350,16 +343,14 @@ def test_wrong_uses_end_before_any_program_sees_them(
     assert [file.name for file in tmp_path.iterdir()] == ["in.fasta"]
 
 
-def test_python_errors() -> None:
+def test_python_errors():
     with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
         pairalign.tree(GLOBINS, method="wpgma")
     with pytest.raises(DistanceError, match="at least 3"):
         pairalign.tree(["MKT", "MKA"])
 
 
-def test_missing_scikit_bio(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_missing_scikit_bio(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "skbio", None)
     monkeypatch.setitem(sys.modules, "skbio.tree", None)
     assert main(["tree", str(GLOBINS), "-o", str(tmp_path / "a"), "--method", "nj"]) == 1

@@ -14,7 +14,7 @@ from family_sets import small_families as proteins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_thresholds import make_pair_thresholds
-from strategies import Problem, small_problems
+from strategies import small_problems
 
 import pairalign
 from pairalign.alignments.exchange import exchange
@@ -103,7 +103,7 @@ def expected_of(job: HitsJob, every: Alignments, most: int, rank: str) -> Alignm
 @pytest.mark.parametrize("rank", ["score", "bits", "evalue", "identity"])
 @pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_as_sorting_a_full_run(rank: str, mode: str, two_sets: bool) -> None:
+def test_as_sorting_a_full_run(rank, mode, two_sets):
     if rank in ("bits", "evalue") and mode != "local":
         pytest.skip("local scores alone have bits")
     first, second = proteins(50, 1), proteins(30, 2) if two_sets else None
@@ -121,7 +121,7 @@ def test_as_sorting_a_full_run(rank: str, mode: str, two_sets: bool) -> None:
 @given(
     problem=small_problems(), most=st.integers(1, 3), rank=st.sampled_from(["score", "identity"])
 )
-def test_small_problems(problem: Problem, most: int, rank: str) -> None:
+def test_small_problems(problem, most, rank):
     sets = problem.sets()
     asked = {"scoring": problem.scoring, "device": "cpu", "threads": 1}
     every = both_ways(pairalign.align(*sets, **asked))
@@ -136,7 +136,7 @@ def test_small_problems(problem: Problem, most: int, rank: str) -> None:
 
 @pytest.mark.parametrize("identity_of", ["shorter", "internal"])
 @pytest.mark.parametrize("two_sets", [False, True])
-def test_identities_rank_as_they_are_defined(identity_of: str, two_sets: bool) -> None:
+def test_identities_rank_as_they_are_defined(identity_of, two_sets):
     first, second = proteins(40, 1), proteins(30, 2) if two_sets else None
     asked = {"device": "cpu", "threads": 1}
     every = pairalign.align(first, second, **asked)
@@ -160,7 +160,7 @@ THRESHOLDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("two_sets", [False, True])
 @pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_thresholds_come_first(threshold: str, two_sets: bool) -> None:
+def test_thresholds_come_first(threshold, two_sets):
     asked: dict[str, Any] = {"mode": "local", "device": "cpu", **THRESHOLDS[threshold]}
     first, second = proteins(40, 3), proteins(25, 4) if two_sets else None
     scoring = pairalign.make_scoring("protein", mode="local", **COSTS)
@@ -179,7 +179,7 @@ def test_thresholds_come_first(threshold: str, two_sets: bool) -> None:
 
 
 @pytest.mark.parametrize("coverage_of", ["query", "target"])
-def test_coverage_of_the_query_of_each_hit(coverage_of: str) -> None:
+def test_coverage_of_the_query_of_each_hit(coverage_of):
     first = proteins(40, 3)
     asked: dict[str, Any] = {"mode": "local", "device": "cpu"}
     coverage: dict[str, Any] = {"min_coverage": 0.9, "coverage_of": coverage_of}
@@ -193,7 +193,7 @@ def test_coverage_of_the_query_of_each_hit(coverage_of: str) -> None:
     assert len(found) < len(passing)
 
 
-def test_of_a_list() -> None:
+def test_of_a_list():
     first = proteins(30, 5)
     rng = np.random.default_rng(1)
     pairs = sorted({tuple(sorted(rng.integers(0, 30, 2).tolist())) for _ in range(150)})
@@ -204,7 +204,7 @@ def test_of_a_list() -> None:
     assert pairs_of(found) == plain_hits(every, 2, [0.0] * len(every))
 
 
-def test_suboptimal_alignments_follow_their_hit() -> None:
+def test_suboptimal_alignments_follow_their_hit():
     unit = proteins(3, 6, 1)
     first = {f"r{k}": 2 * sequence + "W" for k, sequence in enumerate(unit.values())}
     first["alone"] = "MKWVTFISLLFLFSSAYSRG"
@@ -222,7 +222,7 @@ def test_suboptimal_alignments_follow_their_hit() -> None:
 
 @pytest.mark.parametrize("memory_bytes", [1 << 13, 1 << 15, 1 << 30])
 @pytest.mark.parametrize("rank", ["score", "identity"])
-def test_little_memory(memory_bytes: int, rank: str) -> None:
+def test_little_memory(memory_bytes, rank):
     """Blocks of queries whose hits fit, down to a few."""
     first = proteins(40, 7)
     job = job_of(first, None, "local", max_hits=30, rank=rank)
@@ -231,12 +231,12 @@ def test_little_memory(memory_bytes: int, rank: str) -> None:
     assert_same(expected, concatenate(list(small)))
 
 
-def test_each_pair_once_needs_all_hits_in_memory() -> None:
+def test_each_pair_once_needs_all_hits_in_memory():
     with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory"):
         job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory=1 << 12)
 
 
-def test_scores_alone() -> None:
+def test_scores_alone():
     asked: dict[str, Any] = {"mode": "local", "device": "cpu", "max_hits": 3}
     first = proteins(30, 8)
     scores = pairalign.align(first, detail="score", **asked)
@@ -246,7 +246,7 @@ def test_scores_alone() -> None:
     assert scores.raw_score.tolist() == whole.raw_score.tolist()
 
 
-def test_nothing_is_a_hit() -> None:
+def test_nothing_is_a_hit():
     assert len(pairalign.align(["WWWWWW", "AAAAAA"], mode="local", max_hits=1)) == 0
     found = pairalign.align(["MKVLAW", "MKVLAW"], mode="local", max_hits=1, min_score=1000)
     assert len(found) == 0
@@ -272,7 +272,7 @@ def test_nothing_is_a_hit() -> None:
         ),
     ],
 )
-def test_refused(asked: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_refused(asked, error, message):
     with pytest.raises(error, match=message):
         pairalign.align(["MKVLAW", "MKVLAW"], device="cpu", **asked)
 
@@ -291,9 +291,7 @@ ONCE = [name for name, writer in FORMATS.items() if writer.pairs_once]
 
 @pytest.mark.parametrize("inputs", [["one.fa"], ["one.fa", "two.fa"]])
 @pytest.mark.parametrize("format", ["paf", "sam", "blast7", "parquet", "abc", "graphml", "npz"])
-def test_formats_and_parts(
-    folder: Path, format: str, inputs: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_formats_and_parts(folder, format, inputs, capsys):
     write("one.fa", proteins(30, 10))
     write("two.fa", {f"t{name}": one for name, one in proteins(20, 11).items()})
     command = ["align", *inputs, *OPTIONS, "--format", format]
@@ -312,7 +310,7 @@ def test_formats_and_parts(
     assert Path("all").read_bytes() == Path("one").read_bytes()
 
 
-def test_lines_are_those_of_a_full_run(folder: Path) -> None:
+def test_lines_are_those_of_a_full_run(folder):
     """What is exchanged is what --both-ways writes."""
     write("one.fa", proteins(30, 12))
     columns = ["--columns", "query,target,score,evalue,query_start,query_end,target_start,cigar"]
@@ -332,7 +330,7 @@ def test_lines_are_those_of_a_full_run(folder: Path) -> None:
     )
 
 
-def test_a_network_has_each_pair_once(folder: Path) -> None:
+def test_a_network_has_each_pair_once(folder):
     write("one.fa", proteins(30, 13))
     assert main(["align", "one.fa", *OPTIONS, "--rank", "identity", "-o", "x.abc"]) == 0
     edges = [line.split("\t")[:2] for line in Path("x.abc").read_text().splitlines()]
@@ -351,7 +349,7 @@ def test_a_network_has_each_pair_once(folder: Path) -> None:
     assert graph.max() == hits.score.max()
 
 
-def test_killed_and_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_and_resumed(folder, monkeypatch):
     """Ended after each of its results, in both passes, it goes on to the same bytes."""
     write("one.fa", proteins(40, 14))
     command = ["align", "one.fa", *OPTIONS, "--window", "8", "--format", "tsv"]
@@ -382,7 +380,7 @@ def test_killed_and_resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert Path("out").read_bytes() == expected
 
 
-def test_damaged_hits_of_a_manifest(folder: Path) -> None:
+def test_damaged_hits_of_a_manifest(folder):
     job = job_of(proteins(20, 15), None, "local", max_hits=3, result_seconds=0.0)
     results = job._search()
     for _ in range(3):
@@ -399,7 +397,7 @@ def test_damaged_hits_of_a_manifest(folder: Path) -> None:
         other.after(0, left)
 
 
-def test_shards_cover_all_queries_once() -> None:
+def test_shards_cover_all_queries_once():
     job = job_of(proteins(40, 16), None, "local", max_hits=2)
     for shards in (1, 3, 7, 64):
         parts = [replace(job, shard=(k, shards)) for k in range(1, shards + 1)]
@@ -409,7 +407,7 @@ def test_shards_cover_all_queries_once() -> None:
         assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
 
 
-def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary(folder, capsys):
     write("one.fa", proteins(30, 1))
     assert main(["align", "one.fa", "-k", "2", "--device", "cpu", "-o", "out.tsv"]) == 0
     assert "435, with 60 hits, up to 2 a query" in capsys.readouterr().err

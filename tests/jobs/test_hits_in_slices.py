@@ -84,7 +84,7 @@ def job_of(asked: dict[str, Any], sets: tuple[SequenceSet, SequenceSet | None]) 
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
 @pytest.mark.parametrize("name", ASKED)
-def test_hits_of_shards_are_those_of_all(name: str, two_sets: bool) -> None:
+def test_hits_of_shards_are_those_of_all(name, two_sets):
     job = job_of(ASKED[name], sets_of(two_sets, dna=name == "both strands"))
     expected = concatenate(list(job))
     assert len(expected) > 60
@@ -97,7 +97,7 @@ def test_hits_of_shards_are_those_of_all(name: str, two_sets: bool) -> None:
 
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
 @pytest.mark.parametrize("queries", [(0, 1), (5, 9), (17, 40), (39, 40), (0, 39)])
-def test_each_pair_comes_once(queries: tuple[int, int], two_sets: bool) -> None:
+def test_each_pair_comes_once(queries, two_sets):
     sets = sets_of(two_sets)
     job = AlignmentJob(
         *sets,
@@ -123,7 +123,7 @@ def of_all(job: AlignmentJob) -> Alignments:
 
 
 @pytest.mark.parametrize("shards", [1, 2, 7, 39, 40, 41, 1000])
-def test_shards_cost_the_same(shards: int) -> None:
+def test_shards_cost_the_same(shards):
     """The cuts of a plain list of costs, in integers that need more than 64 bits."""
     lengths = np.random.default_rng(shards).integers(1, 30, 40) ** 3
     queries = SequenceSet.from_strings(["A" * n for n in lengths.tolist()], alphabet="protein")
@@ -140,7 +140,7 @@ def test_shards_cost_the_same(shards: int) -> None:
     ]
 
 
-def test_a_part_goes_on_within_a_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_goes_on_within_a_slice(tmp_path, monkeypatch):
     """Ended after each of its results, with other memory each time, it has the same bytes."""
     monkeypatch.chdir(tmp_path)
     sequences, _ = sets_of(two_sets=False)
@@ -177,7 +177,7 @@ def test_a_part_goes_on_within_a_slice(tmp_path: Path, monkeypatch: pytest.Monke
     assert parts[0] == parts[1]
 
 
-def test_hits_of_other_searches_are_refused() -> None:
+def test_hits_of_other_searches_are_refused():
     job = replace(job_of({}, sets_of(two_sets=False)), shard=(1, 2))
     left = job.leave()
     del left["ranked"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import reference
-from checks import OpenEngine, assert_same, costs_of, found_alignment
+from checks import assert_same, costs_of, found_alignment
 from commands import rows_of
 from conftest import examples
 from cuda_engines import open_on_host
@@ -48,7 +48,7 @@ def by_pair(found: Alignments) -> dict[tuple[int, int], list[int]]:
 @given(
     problem=small_problems().map(local), hsps=st.integers(2, 5), least=st.sampled_from([None, 3])
 )
-def test_as_the_reference(problem: Problem, hsps: int, least: int | None) -> None:
+def test_as_the_reference(problem, hsps, least):
     sets = problem.sets()
     options = {"scoring": problem.scoring, "device": "cpu", "threads": 1}
     found = pairalign.align(*sets, **options, hsps=hsps, min_score=least)
@@ -68,7 +68,7 @@ def test_as_the_reference(problem: Problem, hsps: int, least: int | None) -> Non
 @pytest.mark.parametrize(
     "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
 )
-def test_every_engine(open_on: OpenEngine) -> None:
+def test_every_engine(open_on):
     reads = pairalign.SequenceSet.from_strings(
         [3 * GENOME[:40] + GENOME[100:150], changed(2 * GENOME[10:45], 0.1, 1), GENOME[110:190]]
     )
@@ -85,7 +85,7 @@ def test_every_engine(open_on: OpenEngine) -> None:
     engine.close()
 
 
-def test_thresholds_end_a_pair() -> None:
+def test_thresholds_end_a_pair():
     """The first alignment that does not pass is the end, whatever comes after it."""
     core, worse = GENOME[:100], changed(GENOME[200:300], 0.2, 1)
     pair = {"a": core + GENOME[500:600] + GENOME[200:300], "b": worse + GENOME[800:900] + core}
@@ -103,7 +103,7 @@ def test_thresholds_end_a_pair() -> None:
     assert every.to_scipy("score")[0, 1] == every.score[0]
 
 
-def test_evalues_end_a_pair(folder: Path) -> None:
+def test_evalues_end_a_pair(folder):
     Path("two.fa").write_text(">a\n" + 2 * "MKVLAAGGWTREWCHMKPYW" + "\n>b\nMKVLAAGGWTREWCHMKPYW\n")
     command = ["align", "two.fa", "--mode", "local", "--hsps", "9", "-q", "--format", "tsv"]
     columns = ["--columns", "score,evalue"]
@@ -126,7 +126,7 @@ OPTIONS = ("--mode", "local", *WORDS, "--hsps", "3", "--min-score", "20", "-q", 
 
 
 @pytest.mark.parametrize("format", ["paf", "sam", "blast7", "parquet", "tsv", "abc", "gexf"])
-def test_formats_and_parts(folder: Path, format: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_formats_and_parts(folder, format, capsys):
     write_repeats()
     command = ["align", "in.fa", *OPTIONS, "--format", format, "--window", "4"]
     if format in NETWORK_FORMATS:
@@ -148,9 +148,7 @@ def test_formats_and_parts(folder: Path, format: str, capsys: pytest.CaptureFixt
         assert len(lines) - (format == "tsv") == len(found)
 
 
-def test_parts_of_another_number_do_not_fit(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_another_number_do_not_fit(folder, capsys):
     write_repeats()
     for k, hsps in ((1, "3"), (2, "2")):
         more = ["--format", "paf", "--shard", f"{k}/2", "--hsps", hsps]
@@ -159,7 +157,7 @@ def test_parts_of_another_number_do_not_fit(
     assert "not of the same run; hsps: 3 and 2" in capsys.readouterr().err
 
 
-def test_only_local() -> None:
+def test_only_local():
     with pytest.raises(ValueError, match="hsps needs mode='local', but the mode is global"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
     with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
@@ -167,7 +165,7 @@ def test_only_local() -> None:
 
 
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")
-def test_scores_are_those_of_lalign(folder: Path) -> None:
+def test_scores_are_those_of_lalign(folder):
     repeats = {"a": changed(5 * GENOME[:60], 0.1, 1), "b": changed(4 * GENOME[:60], 0.1, 2)}
     for name, letters in repeats.items():
         Path(f"{name}.fa").write_text(f">{name}\n{letters}\n")
@@ -182,7 +180,7 @@ def test_scores_are_those_of_lalign(folder: Path) -> None:
     assert ours[: len(theirs)] == theirs
 
 
-def test_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verified(folder, capsys):
     write_repeats()
     assert main(["align", "in.fa", *OPTIONS, "-o", "out.paf"]) == 0
     assert main(["verify", "out.paf", "in.fa", "--mode", "local", *WORDS]) == 0

@@ -28,7 +28,7 @@ def by_definition(groups: dict[str, object], least: float) -> float:
 
 
 @pytest.mark.parametrize("least", [0.25, 0.35])
-def test_leakage_of_an_audit(least: float) -> None:
+def test_leakage_of_an_audit(least):
     folds = {name: number % 3 for number, name in enumerate(SET.names[1:])}
     found = pairalign.audit(folds, SET, min_identity=least, read_as="folds")
     assert found.leakage == pytest.approx(by_definition(folds, least), abs=1e-6)
@@ -36,8 +36,8 @@ def test_leakage_of_an_audit(least: float) -> None:
 
 
 def test_leakage_of_a_split_is_that_of_its_audit_at_the_least_identity_it_looks_at(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, capsys
+):
     options = {"min_identity": 0.4, "nearest_from": 0.25, "folds": 3, "tolerance": 0.3}
     split = pairalign.split(SET, **options)
     assert len(split.removed) < 6
@@ -53,7 +53,7 @@ def test_leakage_of_a_split_is_that_of_its_audit_at_the_least_identity_it_looks_
     assert said["leakage"] == round(split.leakage, 6)
 
 
-def test_where_not_all_pairs_are_looked_at_there_is_none() -> None:
+def test_where_not_all_pairs_are_looked_at_there_is_none():
     clusters = pairalign.cluster(SET, min_identity=0.4)
     assert pairalign.audit(clusters, across="none").leakage is None
     both = pairalign.audit(SET[:9], SET[9:], min_identity=0.4, read_as="fasta")

@@ -71,7 +71,7 @@ def ratios(draw: st.DrawFn) -> str | Fraction:
     ratio=ratios() | st.decimals(1, 10**9, places=9).map(str),
     lengths=st.lists(st.integers(1, 2**31 - 1), min_size=2, max_size=12),
 )
-def test_the_ratio_is_exact(ratio: Any, lengths: list[int]) -> None:
+def test_the_ratio_is_exact(ratio, lengths):
     lengths += [1, int(Fraction(ratio)), min(int(Fraction(ratio) * lengths[0]), 2**31 - 1)]
     ends = np.array(list(product(range(len(lengths)), repeat=2)), np.int32).T
     sets = (SimpleNamespace(lengths=np.array(lengths)),) * 2
@@ -81,14 +81,14 @@ def test_the_ratio_is_exact(ratio: Any, lengths: list[int]) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["0.99", 0, -2, "nan", "inf", "x", "150%", True, "1e19", ""])
-def test_what_is_no_ratio(wrong: Any) -> None:
+def test_what_is_no_ratio(wrong):
     with pytest.raises(ScoringError, match=r"max_length_ratio .*: expected a number of 1 or more"):
         pairalign.align(["ACGT", "ACG"], max_length_ratio=wrong)
     with pytest.raises(ScoringError, match="number of 1 or more"):
         parse_ratio(wrong)
 
 
-def test_a_float_is_what_it_is_written_as() -> None:
+def test_a_float_is_what_it_is_written_as():
     assert parse_ratio(1.1) == Fraction(11, 10)
     assert parse_ratio(4 / 3) == Fraction("1.3333333333333333")
     assert parse_ratio("1e18") == 10**18
@@ -103,9 +103,7 @@ def test_a_float_is_what_it_is_written_as() -> None:
     mode=st.sampled_from(MODES),
     window=st.sampled_from([5, 1024]),
 )
-def test_align_is_that_of_the_pairs_that_fit(
-    data: st.DataObject, ratio: Any, seed: int, alphabet: str, mode: str, window: int
-) -> None:
+def test_align_is_that_of_the_pairs_that_fit(data, ratio, seed, alphabet, mode, window):
     queries = pieces(alphabet, seed, 14)
     targets = pieces(alphabet, seed, 9, 35) if data.draw(st.booleans()) else None
     asked: dict[str, Any] = {"scoring": make_scoring(alphabet, mode=mode), "window": window}
@@ -146,9 +144,7 @@ def test_align_is_that_of_the_pairs_that_fit(
     mode=st.sampled_from(MODES),
     seeds=st.sampled_from([0, 3, 6]),
 )
-def test_filters_and_indexes_leave_out_the_same(
-    ratio: Any, seed: int, share: str, identity_of: str, mode: str, seeds: int
-) -> None:
+def test_filters_and_indexes_leave_out_the_same(ratio, seed, share, identity_of, mode, seeds):
     sequences, scoring = pieces("dna", seed, 40), make_scoring("dna", mode=mode)
     wanted = make_pair_thresholds(share, identity_of, max_length_ratio=ratio)
     passing = pairalign.align(
@@ -182,7 +178,7 @@ def test_filters_and_indexes_leave_out_the_same(
         [("columns", "global"), ("longer", "global"), ("shorter", "semiglobal"), ("mean", "local")]
     ),
 )
-def test_greedy_clusters_with_an_index(ratio: Any, seed: int, rule: tuple[str, str]) -> None:
+def test_greedy_clusters_with_an_index(ratio, seed, rule):
     """What finds representatives by seeds, or by common subsequences, leaves out the same."""
     sequences, (identity_of, mode) = pieces("dna", seed, 60, 50), rule
     asked: dict[str, Any] = {"min_identity": "95%", "identity_of": identity_of, "device": "cpu"}
@@ -201,7 +197,7 @@ def triples(found: pairalign.SparseDistances) -> list[tuple[int, int, int]]:
 
 @settings(max_examples=examples(40), deadline=None)
 @given(ratio=ratios(), seed=st.integers(0, 1 << 30), limit=st.integers(0, 30))
-def test_pairs_within_a_limit(ratio: Any, seed: int, limit: int) -> None:
+def test_pairs_within_a_limit(ratio, seed, limit):
     sequences = pieces("protein", seed, 20, 25)
     for measure in ("max_drop", "max_edits"):
         of_all = pairalign.distance(sequences, sparse=True, **{measure: limit})
@@ -232,20 +228,20 @@ def done(folder: Path, *arguments: str, code: int = 0) -> str:
     return ended.stderr.decode()
 
 
-def test_align_says_what_lengths_dropped(folder: Path) -> None:
+def test_align_says_what_lengths_dropped(folder):
     left = len(fitting(pairalign.read_fasta(folder / "in.fa"), None, "1.25"))
     said = done(folder, "align", "in.fa", "-o", "x.tsv", "--max-length-ratio", "1.25", "--explain")
     assert f"lengths  {276 - left:,} of 276 pairs dropped" in said
 
 
-def test_dry_runs_know_it(folder: Path) -> None:
+def test_dry_runs_know_it(folder):
     (folder / "in.fa").write_text(">a\nMKVLAAGGWT\n>b\nMKVLAAGGW\n>c\nMKVL\n")
     for ratio, share in (("1.2", b"33.333%"), ("2.5", b"100.000%")):
         ended = run("align", "in.fa", "--max-length-ratio", ratio, "--dry-run", cwd=folder)
         assert b": " + share + b" of the pairs" in ended.stdout + ended.stderr
 
 
-def test_audits_judge_by_it(folder: Path) -> None:
+def test_audits_judge_by_it(folder):
     """What a split under it promises is kept under it alone."""
     (folder / "in.fa").write_text(
         ">a\nMKVLAAGGWTREMKVLAAGG\n>b\nMKVLAAGGWT\n>c\nMKVLAAGGWTREMKVLAAG\n"

@@ -87,7 +87,7 @@ def run_with(program: str, most: int, command: str) -> subprocess.CompletedProce
         "tree in.fa -o out.nwk -t 4",
     ],
 )
-def test_threads_that_are_refused(command: str) -> None:
+def test_threads_that_are_refused(command):
     codes = []
     for most in (1, 2, 3, 4, 5, 9):
         Path(command.split()[3]).unlink(missing_ok=True)
@@ -107,10 +107,9 @@ def test_threads_that_are_refused(command: str) -> None:
 @pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
-    "command",
-    ["align in.fa -o out.paf -t 2", "distance in.fa -o out.phylip -t 4"],
+    "command", ["align in.fa -o out.paf -t 2", "distance in.fa -o out.phylip -t 4"]
 )
-def test_memory_that_is_nearly_gone(command: str) -> None:
+def test_memory_that_is_nearly_gone(command):
     codes = []
     for mebibytes in (0, 1, 2, 9, 18, 25, 36, 50, 400):
         found = run_with(LITTLE_MEMORY, mebibytes, command)
@@ -140,7 +139,7 @@ sys.exit(program())
     "command", ["align in.fa -o out.paf", "align in.fa -o out.parquet", "posterior in.fa -o out.pq"]
 )
 @pytest.mark.parametrize("mebibytes", [60, 140, 240, 350])
-def test_memory_that_ends_while_the_program_is_loaded(command: str, mebibytes: int) -> None:
+def test_memory_that_ends_while_the_program_is_loaded(command, mebibytes):
     if not command.endswith("paf"):
         pytest.importorskip("pyarrow")
     found = run_with(WHOLE_PROGRAM, mebibytes, f"{command} -t 2 --memory 32M")
@@ -168,12 +167,7 @@ def raises(error: BaseException) -> Callable[..., NoReturn]:
         (ImportError("x.so: failed to map segment from shared object"), "out of memory; lower"),
     ],
 )
-def test_what_is_said_of_errors_that_say_nothing(
-    error: BaseException,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_said_of_errors_that_say_nothing(error, message, monkeypatch, capfd):
     monkeypatch.setattr("pairalign.cli.align_command.run_align", raises(error))
     assert main(["align", "in.fa", "-o", "out.paf"]) == program.FAILED
     assert capfd.readouterr().err.startswith(f"pairalign: error: {message}")
@@ -192,9 +186,7 @@ def test_what_is_said_of_errors_that_say_nothing(
         (["align", "\x9b31mred.fa", "-o", "out.paf"], 1),
     ],
 )
-def test_names_do_not_command_the_terminal(
-    arguments: list[str], code: int, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_names_do_not_command_the_terminal(arguments, code, capfd):
     try:
         found = main(arguments)
     except SystemExit as end:
@@ -213,7 +205,7 @@ def in_time(work: Callable[[], None]) -> None:
     assert not thread.is_alive()
 
 
-def test_an_error_without_memory_to_explain_it_ends_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_memory_to_explain_it_ends_a_run(monkeypatch):
     class Engine:
         name, is_gpu = "full", False
         align = staticmethod(raises(MemoryError()))
@@ -236,7 +228,7 @@ def test_an_error_without_memory_to_explain_it_ends_a_run(monkeypatch: pytest.Mo
     assert len(found) == 1
 
 
-def test_users_without_threads_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_users_without_threads_do_not_wait_for_each_other(monkeypatch):
     monkeypatch.setattr(f"threading.{START}", raises(RuntimeError("refused")))
     users = unordered_results.Consumers(lambda _: None)
     monkeypatch.undo()
@@ -250,7 +242,7 @@ def test_users_without_threads_do_not_wait_for_each_other(monkeypatch: pytest.Mo
     in_time(work)
 
 
-def test_a_queue_whose_keeper_gets_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_whose_keeper_gets_no_thread(monkeypatch):
     threads = len(os.listdir("/proc/self/task"))
     refused = raises(RuntimeError("can't start new thread"))
     monkeypatch.setattr(f"threading.{START}", refused)
@@ -259,7 +251,7 @@ def test_a_queue_whose_keeper_gets_no_thread(monkeypatch: pytest.MonkeyPatch) ->
     assert len(os.listdir("/proc/self/task")) <= threads  # those of native code have ended
 
 
-def test_a_small_summary_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_summary_needs_no_thread(monkeypatch):
     refused = raises(RuntimeError("can't start new thread"))
     monkeypatch.setattr(f"threading.{START}", refused)
     assert distance_matrix.summarize(np.arange(5, dtype=np.float32)) == (0, 4, 2)
@@ -287,7 +279,7 @@ sys.exit(program())
 
 @pytest.mark.parametrize("most", [0, 1])
 @pytest.mark.parametrize("name", ["out.paf", "out.paf.gz"])
-def test_a_thread_without_memory_to_begin(most: int, name: str) -> None:
+def test_a_thread_without_memory_to_begin(most, name):
     """Python waits forever for a thread that says, before it ends, that it has begun."""
     found = run_with(FAILING_THREADS, most, f"align in.fa -o {name} -t 2")
     assert found.returncode == 1
@@ -300,9 +292,7 @@ def test_a_thread_without_memory_to_begin(most: int, name: str) -> None:
     assert os.listdir() == ["in.fa"]
 
 
-def test_no_memory_for_options(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_no_memory_for_options(monkeypatch, capfd):
     monkeypatch.setattr(program, "build_parser", raises(MemoryError()))
     assert main(["align", "in.fa"]) == 1
     said = "pairalign: error: out of memory; lower --memory or --threads\n"

@@ -61,7 +61,7 @@ def peak(*arguments: str) -> int:
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )
-def test_the_limit_holds(command: tuple[str, ...], limit: int) -> None:
+def test_the_limit_holds(command, limit):
     """Beside the interpreter with its libraries, which is what a tiny set takes."""
     name, *rest = command
     without = peak(name, "few.fa", *rest)
@@ -70,7 +70,7 @@ def test_the_limit_holds(command: tuple[str, ...], limit: int) -> None:
 
 @pytest.mark.slow
 @linux
-def test_alignments_in_parquet_hold_the_limit() -> None:
+def test_alignments_in_parquet_hold_the_limit():
     pytest.importorskip("pyarrow")
     write_random_set(Path("proteins.fa"), 800, 400)
     command = ("align", "-o", "x.parquet", "-t", "2")
@@ -89,7 +89,7 @@ def test_alignments_in_parquet_hold_the_limit() -> None:
         ),
     ],
 )
-def test_posteriors_hold_the_limit(name: str, threshold: str) -> None:
+def test_posteriors_hold_the_limit(name, threshold):
     """Entries that would take three times the limit are never in memory together."""
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
@@ -107,7 +107,7 @@ def test_posteriors_hold_the_limit(name: str, threshold: str) -> None:
         (("tree", "-o", "x.nwk", "--method", "mixed"), 4 * TRIANGLE + 32 * MIB),
     ],
 )
-def test_too_little_is_refused_before_aligning(arguments: tuple[str, ...], needed: int) -> None:
+def test_too_little_is_refused_before_aligning(arguments, needed):
     command = [sys.executable, "-m", "pairalign", arguments[0], "many.fa", *arguments[1:]]
     command += ["--device", "cpu", "--memory"]
     done = subprocess.run([*command, str(needed - 1)], capture_output=True, check=False)
@@ -118,7 +118,7 @@ def test_too_little_is_refused_before_aligning(arguments: tuple[str, ...], neede
     assert sorted(path.name for path in Path().iterdir()) == ["few.fa", "many.fa"]
 
 
-def test_too_little_in_python() -> None:
+def test_too_little_in_python():
     for function in (distance, tree):
         with pytest.raises(CapacityError) as caught:
             function("many.fa", memory=64 * MIB)
@@ -126,7 +126,7 @@ def test_too_little_in_python() -> None:
         assert caught.value.needed_bytes > TRIANGLE
 
 
-def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_for_aligning(monkeypatch):
     assert distance_bytes(COUNT, 512 * MIB) == TRIANGLE
     assert bytes_of(Resources(memory=512 * MIB), TRIANGLE) == 512 * MIB - TRIANGLE
     monkeypatch.setattr("pairalign.base.limits.free_bytes", lambda: 1024 * MIB)
@@ -136,7 +136,7 @@ def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
         distance_bytes(COUNT, None)
 
 
-def test_parts_of_results_give_the_same_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_results_give_the_same_distances(monkeypatch):
     whole = distance("few.fa", measure="kimura")
     monkeypatch.setattr("pairalign.jobs.distances.distance._PART_PAIRS", 1)
     assert np.array_equal(distance("few.fa", measure="kimura").condensed, whole.condensed)

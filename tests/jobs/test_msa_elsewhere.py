@@ -24,7 +24,7 @@ def together(alignment: pairalign.MultipleAlignment, one: int, other: int, shift
     return int(np.count_nonzero(first[shift : shift + count] == second[:count]))
 
 
-def test_tiles_of_a_genome() -> None:
+def test_tiles_of_a_genome():
     """Each two that overlap and are not aligned there are said once, whatever the order."""
     found = pairalign.msa(TILES, device="cpu")
     apart = {(k, k + 1) for k in (0, 1) if together(found, k, k + 1, 400) == 0}
@@ -40,7 +40,7 @@ def test_tiles_of_a_genome() -> None:
     assert pairs[0] == pairs[1]
 
 
-def test_alignments_that_are_given_are_looked_at_as_well(tmp_path: Path) -> None:
+def test_alignments_that_are_given_are_looked_at_as_well(tmp_path):
     """Of new sequences, of merged alignments, and of one whose confidence is asked for."""
     whole = pairalign.msa(TILES, device="cpu")
     said = {frozenset((one["name"], one["other"])) for one in whole.named_elsewhere}
@@ -68,22 +68,20 @@ def test_alignments_that_are_given_are_looked_at_as_well(tmp_path: Path) -> None
     assert all(each.unlike == () for each in found)
 
 
-def test_of_copies_one_is_said() -> None:
+def test_of_copies_one_is_said():
     found = pairalign.msa({**TILES, "copy": TILES["t2"]}, device="cpu")
     names = {name for one in found.named_elsewhere for name in (one["name"], one["other"])}
     assert names
     assert names <= {"t1", "copy", "t3"}
 
 
-def test_ordinary_families_have_none() -> None:
+def test_ordinary_families_have_none():
     family = pairalign.read_fasta(PROTEINS)[:10]
     assert pairalign.msa(family, device="cpu").elsewhere == ()
 
 
 @pytest.mark.parametrize("inputs", [["tiles"], ["tiles", "pieces"]])
-def test_the_summary_says_it(
-    inputs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_summary_says_it(inputs, tmp_path, capsys):
     for name, records in (("tiles", TILES), ("pieces", PIECES)):
         (tmp_path / f"{name}.fa").write_text(fasta(records))
     out = tmp_path / ("o.afa" if len(inputs) == 1 else "families")

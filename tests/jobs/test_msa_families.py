@@ -44,7 +44,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_each_is_what_it_is_alone(threads: int) -> None:
+def test_each_is_what_it_is_alone(threads):
     found = dict(pairalign.align_families(FAMILIES, threads=threads))
     assert found.keys() == FAMILIES.keys()
     for name, alignment in found.items():
@@ -54,9 +54,7 @@ def test_each_is_what_it_is_alone(threads: int) -> None:
         assert np.array_equal(alignment.column_confidence, alone.column_confidence, equal_nan=True)
 
 
-def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(monkeypatch):
     given = []
 
     def aligned(sequences: object, run: FamilyRun, **options: object) -> object:
@@ -75,9 +73,7 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
         dict(pairalign.align_families(some, threads=2, memory=1 << 29))
 
 
-def test_sequences_that_cannot_be_read_are_refused_first(
-    files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sequences_that_cannot_be_read_are_refused_first(files, capsys):
     Path("bad.fa").write_text(">x\nMK\n>y\nM\0K\n")
     with pytest.raises(FastaError, match="y"):
         next(pairalign.align_families({"a": "a.fa", "bad": "bad.fa"}))
@@ -87,7 +83,7 @@ def test_sequences_that_cannot_be_read_are_refused_first(
 
 
 @pytest.mark.parametrize("format", MSA_SUFFIXES)
-def test_files_are_those_of_single_runs(files: list[str], format: str) -> None:
+def test_files_are_those_of_single_runs(files, format):
     command = ["msa", "-q", "--format", format, "--order", "tree"]
     assert main([*command, *files, "-o", "made"]) == 0
     ending = MSA_SUFFIXES[format][0]
@@ -97,7 +93,7 @@ def test_files_are_those_of_single_runs(files: list[str], format: str) -> None:
         assert Path("made", name + ending).read_bytes() == Path("alone").read_bytes()
 
 
-def test_what_is_there_stays(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_there_stays(files, capsys):
     Path("made").mkdir()
     Path("made/a.afa").write_text("of somebody")
     assert main(["msa", *files, "-o", "made", "-q"]) == 2
@@ -111,9 +107,7 @@ def test_what_is_there_stays(files: list[str], capsys: pytest.CaptureFixture[str
     assert len(list(Path("made").iterdir())) == len(FAMILIES)
 
 
-def test_a_run_that_fails_goes_on(
-    files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_fails_goes_on(files, monkeypatch, capsys):
     written = []
 
     def failing(output: Output, *given: object) -> None:
@@ -136,14 +130,14 @@ def test_a_run_that_fails_goes_on(
         assert Path("made", path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_folder_takes_one_family_too(files: list[str]) -> None:
+def test_a_folder_takes_one_family_too(files):
     Path("there").mkdir()
     for output in ("there", "new/"):
         assert main(["msa", "a.fa", "-o", output, "-q"]) == 0
         assert Path(output, "a.afa").read_text().count(">") == 5
 
 
-def test_names_of_files_come_apart(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_files_come_apart(files, capsys):
     Path("other").mkdir()
     Path("other/a.faa").write_text(fasta(PROTEINS))
     assert main(["msa", "a.fa", "other/a.faa", "-o", "made"]) == 2
@@ -154,9 +148,7 @@ def test_names_of_files_come_apart(files: list[str], capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", ">a\n>b\n", ">a\n\n>b\n--\n"])
-def test_a_family_without_residues_is_left_out(
-    files: list[str], capsys: pytest.CaptureFixture[str], text: str
-) -> None:
+def test_a_family_without_residues_is_left_out(files, capsys, text):
     Path("empty.fa").write_text(text)
     run = ["msa", files[1], "empty.fa", files[-1], "-o", "out", "--format", "fasta"]
     assert main(run) == 0
@@ -169,19 +161,14 @@ def test_a_family_without_residues_is_left_out(
     assert not Path("none").exists()
 
 
-def test_a_record_without_residues_in_a_family_is_an_error(files: list[str]) -> None:
+def test_a_record_without_residues_in_a_family_is_an_error(files):
     Path("part.fa").write_text(">a\nMKV\n>b\n")
     assert main(["msa", files[1], "part.fa", "-o", "out", "--format", "fasta"]) == 1
     assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_who_stops_it_is_told_what_is_there(
-    files: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    resume: bool,
-) -> None:
+def test_who_stops_it_is_told_what_is_there(files, monkeypatch, capsys, resume):
     whole = msa_families.align_oriented
 
     def stopped(*given: object, **options: object) -> Iterator[object]:

@@ -45,7 +45,7 @@ def rows(alignment: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [2, 3, 9])
-def test_its_own_tree_gives_the_same_alignment(count: int, tmp_path: Path) -> None:
+def test_its_own_tree_gives_the_same_alignment(count, tmp_path):
     sequences = family(count, 24)
     alignment = pairalign.msa(sequences)
     tree = tmp_path / "tree.nwk"
@@ -56,7 +56,7 @@ def test_its_own_tree_gives_the_same_alignment(count: int, tmp_path: Path) -> No
     assert rows(pairalign.msa(sequences, tree_in=alignment.tree)) == rows(alignment)
 
 
-def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
+def test_a_large_family_is_joined_along_the_tree(tmp_path):
     sequences = family(MOST_OF_ALL_PAIRS + 5, 24)
     tree = tmp_path / "tree.nwk"
     chain = sequences.names[0]
@@ -70,7 +70,7 @@ def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
     assert rows(given) == rows(alignment) != rows(pairalign.msa(sequences))
 
 
-def test_a_tree_is_read_as_it_is(tmp_path: Path) -> None:
+def test_a_tree_is_read_as_it_is(tmp_path):
     tree = tmp_path / "tree.nwk"
     tree.write_text("(('s 1':0.5,s0:0.25)0.9:1,[comment]s3:2,\n(s2:0.125,s4):3);\n")
     found = read_newick(tree, ["s0", "s 1", "s2", "s3", "s4"])
@@ -81,7 +81,7 @@ def test_a_tree_is_read_as_it_is(tmp_path: Path) -> None:
     assert found.method == "read"
 
 
-def test_a_tree_without_lengths_and_a_long_chain(tmp_path: Path) -> None:
+def test_a_tree_without_lengths_and_a_long_chain(tmp_path):
     names = [f"s{number}" for number in range(300)]
     text = names[0]
     for name in names[1:]:
@@ -93,7 +93,7 @@ def test_a_tree_without_lengths_and_a_long_chain(tmp_path: Path) -> None:
     assert found.leaves()[-1] == 299
 
 
-def test_joins_go_along_the_tree(tmp_path: Path, capsys: Any) -> None:
+def test_joins_go_along_the_tree(tmp_path, capsys):
     sequences = family(6)
     fasta, tree = write_fasta(tmp_path / "family.fa", sequences), tmp_path / "tree.nwk"
     tree.write_text("(((s5:1,s0:1):1,(s4:1,s1:1):1):1,(s3:1,s2:1):1);")
@@ -117,14 +117,14 @@ def test_joins_go_along_the_tree(tmp_path: Path, capsys: Any) -> None:
         ("(s0,s1,);", "a leaf without a name is not among the sequences"),
     ],
 )
-def test_trees_that_are_none_of_these_sequences(text: str, message: str, tmp_path: Path) -> None:
+def test_trees_that_are_none_of_these_sequences(text, message, tmp_path):
     tree = tmp_path / "tree.nwk"
     tree.write_text(text)
     with pytest.raises(FormatError, match=re.escape(message)):
         pairalign.msa(family(3), tree_in=tree)
 
 
-def test_a_tree_of_other_sequences_is_refused() -> None:
+def test_a_tree_of_other_sequences_is_refused():
     tree = pairalign.msa(family(3)).tree
     with pytest.raises(FormatError, match="of other sequences"):
         pairalign.msa(family(4), tree_in=tree)
@@ -136,7 +136,7 @@ def without_new_columns(text: list[str], old: int) -> list[str]:
     return ["".join(row[c] for c in kept) for row in text[:old]]
 
 
-def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> None:
+def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other():
     sequences = family(12)
     strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
     old = pairalign.msa(dict(list(strings.items())[:7]))
@@ -154,7 +154,7 @@ def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> Non
     assert alone == ["".join(row[c] for c in filled) for row in both]
 
 
-def test_a_gap_column_of_the_alignment_is_kept(tmp_path: Path) -> None:
+def test_a_gap_column_of_the_alignment_is_kept(tmp_path):
     theirs = tmp_path / "theirs.afa"
     theirs.write_text(">a\nMKTAY-IAKQRQIS\n>b\nMKTAY-LAKQRNIS\n")
     alignment = pairalign.msa(add={"c": "MKTAYIAKQRQIS"}, to=theirs, confidence=False)
@@ -169,7 +169,7 @@ def aligned_with(alignment: Any, one: int, other: int) -> set[tuple[int, int]]:
     return {(i, second.index(column)) for i, column in enumerate(first) if column in second}
 
 
-def test_relatives_come_where_they_were() -> None:
+def test_relatives_come_where_they_were():
     same = all_in_whole = 0
     for seed in range(1, 1 + examples(8)):
         sequences = family(10, 60, seed)
@@ -184,9 +184,7 @@ def test_relatives_come_where_they_were() -> None:
 
 
 @pytest.mark.parametrize("format", ["fasta", "stockholm", "html"])
-def test_the_command_extends_with_the_same_bytes_everywhere(
-    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_extends_with_the_same_bytes_everywhere(format, tmp_path, monkeypatch):
     sequences = family(9)
     both = write_fasta(tmp_path / "all.fa", sequences).read_text().split(">")[1:]
     old, new = tmp_path / "old.fa", tmp_path / "new.fa"
@@ -204,13 +202,13 @@ def test_the_command_extends_with_the_same_bytes_everywhere(
     assert (tmp_path / "plain").read_bytes() == expected
 
 
-def test_names_that_are_in_the_alignment_are_refused_in_python() -> None:
+def test_names_that_are_in_the_alignment_are_refused_in_python():
     old = pairalign.msa(family(3))
     with pytest.raises(AlignmentFileError, match=r"is in .* already; rename it"):
         pairalign.msa(add={"s1": "MKTAYIA"}, to=old)
 
 
-def test_a_page_shows_rows_and_confidence(tmp_path: Path) -> None:
+def test_a_page_shows_rows_and_confidence(tmp_path):
     sequences = family(5, 100)
     fasta = write_fasta(tmp_path / "family.fa", sequences)
     page, stockholm = tmp_path / "page.html", tmp_path / "page.sto"
@@ -250,7 +248,7 @@ def test_negative_branches_of_a_tree_are_zero(tmp_path, caplog):
     assert "negative.nwk: 1 branches of negative length are read as 0" in caplog.text
 
 
-def test_a_family_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_from_standard_input(tmp_path, monkeypatch):
     path, output = write_fasta(tmp_path / "in.fa", family(3)), tmp_path / "out.afa"
     assert main(["msa", str(path), "-o", str(output), "-q", "--device", "cpu"]) == 0
     expected = output.read_bytes()
@@ -284,12 +282,12 @@ def test_a_family_from_standard_input(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"sequences": "a.fa", "keep_homologs": True}, "keep_homologs needs homologs='DB'"),
     ],
 )
-def test_options_of_other_ways_are_refused_in_python(given: Any, message: str) -> None:
+def test_options_of_other_ways_are_refused_in_python(given, message):
     with pytest.raises(UsageError, match=message):
         pairalign.msa(**given)
 
 
-def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path: Path) -> None:
+def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path):
     """From a file and from an object alike; none is computed where none is wanted."""
     sequences = family(5)
     made = pairalign.msa(sequences)

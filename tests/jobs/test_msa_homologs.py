@@ -80,7 +80,7 @@ def cut(hit: Any) -> tuple[str, str]:
     return f"homolog_{hit.target.name}/{start + 1}-{start + len(letters)}", letters
 
 
-def test_hits_are_those_of_align_trimmed() -> None:
+def test_hits_are_those_of_align_trimmed():
     hits, found = best_hits(DATABASE), found_in(DATABASE, most=1000)
     assert found.found == len(set(hits.values())) > 12
     taken = {one.name: one.residues for one in found.sequences}
@@ -92,7 +92,7 @@ def test_hits_are_those_of_align_trimmed() -> None:
     assert sum("near3" in name or "a_twin" in name for name in taken) == 1
 
 
-def test_no_two_are_more_than_95_percent_identical() -> None:
+def test_no_two_are_more_than_95_percent_identical():
     found = found_in(DATABASE, most=1000)
     every = make_set(FAMILY | {one.name: one.residues for one in found.sequences})
     pairs = pairalign.align(every, mode="local", min_identity=0.95, identity_of="shorter")
@@ -100,7 +100,7 @@ def test_no_two_are_more_than_95_percent_identical() -> None:
     assert (100 * pairs.matches <= 95 * shorter).all()
 
 
-def test_what_is_far_has_no_place_beyond_the_limit() -> None:
+def test_what_is_far_has_no_place_beyond_the_limit():
     """An E-value grows with the database: the farthest hits are none in a larger one."""
     few = found_in(DATABASE, most=1000)
     many = found_in(DATABASE | {f"more{k}": random_residues(3000) for k in range(400)}, most=1000)
@@ -110,7 +110,7 @@ def test_what_is_far_has_no_place_beyond_the_limit() -> None:
 
 
 @pytest.mark.parametrize("most", [4, 5, 6, 9])
-def test_they_are_spread_from_near_to_far(most: int) -> None:
+def test_they_are_spread_from_near_to_far(most):
     every, some = found_in(DATABASE, most=1000), found_in(DATABASE, most=most)
     assert len(some) == most - len(FAMILY)
     assert some.found == (0 if most == len(FAMILY) else every.found)
@@ -118,7 +118,7 @@ def test_they_are_spread_from_near_to_far(most: int) -> None:
         assert some.identities[[0, -1]].tolist() == every.identities[[0, -1]].tolist()
 
 
-def test_neither_order_nor_other_families_matter() -> None:
+def test_neither_order_nor_other_families_matter():
     one = found_in(DATABASE, most=9)
     for database, family in ((turned(DATABASE), FAMILY), (DATABASE, turned(FAMILY))):
         other = found_in(database, most=9, family=family)
@@ -128,7 +128,7 @@ def test_neither_order_nor_other_families_matter() -> None:
     assert [*both[""].sequences] == [*one.sequences]
 
 
-def test_the_family_alone_is_left() -> None:
+def test_the_family_alone_is_left():
     kept = pairalign.msa(FAMILY, homologs=DATABASE, homologs_per_family=12, keep_homologs=True)
     alignment = pairalign.msa(FAMILY, homologs=DATABASE, homologs_per_family=12)
     assert kept.sequences.names[4:] == alignment.homologs.sequences.names
@@ -151,7 +151,7 @@ def test_the_family_alone_is_left() -> None:
             assert near == pytest.approx(far)
 
 
-def test_without_homologs_it_is_what_it_was() -> None:
+def test_without_homologs_it_is_what_it_was():
     plain, alignment = pairalign.msa(FAMILY), pairalign.msa(FAMILY, homologs=DECOYS)
     assert rows(alignment) == rows(plain)
     assert np.array_equal(alignment.residue_confidence, plain.residue_confidence, equal_nan=True)
@@ -160,7 +160,7 @@ def test_without_homologs_it_is_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("keep", [False, True])
-def test_families_are_those_of_single_runs(keep: bool) -> None:
+def test_families_are_those_of_single_runs(keep):
     families = {"a": FAMILY, "decoys": dict([*DECOYS.items()][:3]), "one": {"m0": FAMILY["m0"]}}
     given: dict[str, Any] = {"homologs_per_family": 8, "keep_homologs": keep}
     made = dict(pairalign.align_families(families, homologs=DATABASE, **given))
@@ -177,7 +177,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("db.fa").write_text(fasta(DATABASE))
 
 
-def test_the_command(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(files, capsys):
     command = ["msa", "in.fa", "--homologs-per-family", "9"]
     assert main([*command, "--homologs", "db.fa", "-o", "o.sto", "--tree-out", "o.nwk"]) == 0
     assert "5 of" in (said := capsys.readouterr().err)
@@ -195,7 +195,7 @@ def test_the_command(files: None, capsys: pytest.CaptureFixture[str]) -> None:
         assert Path(output).read_text().count("homolog_") >= 5
 
 
-def test_the_command_with_families(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_with_families(files, capsys):
     command = ["msa", "in.fa", "two.fa", "--homologs", "db.fa", "--summary", "json"]
     assert main([*command, "-o", "made"]) == 0
     facts = json.loads(capsys.readouterr().err.splitlines()[-1])["homologs"]
@@ -205,7 +205,7 @@ def test_the_command_with_families(files: None, capsys: pytest.CaptureFixture[st
         assert Path("made", f"{name}.afa").read_bytes() == Path("alone.afa").read_bytes()
 
 
-def test_members_may_have_names_of_homologs() -> None:
+def test_members_may_have_names_of_homologs():
     name = found_in(DATABASE).sequences.names[-1]
     family = {name: FAMILY["m0"], **dict([*FAMILY.items()][1:])}
     for keep in (False, True):
@@ -214,9 +214,7 @@ def test_members_may_have_names_of_homologs() -> None:
         assert (f"{name}_2" in made.sequences.names) == keep
 
 
-def test_names_for_the_tree_are_checked_first(
-    files: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_for_the_tree_are_checked_first(files, capsys):
     odd = {f"{name};": residues for name, residues in DATABASE.items()}
     Path("odd.fa").write_text(fasta(odd))
     command = ["msa", "in.fa", "--homologs", "odd.fa", "--keep-homologs", "--tree-out", "t.nwk"]
@@ -226,7 +224,7 @@ def test_names_for_the_tree_are_checked_first(
     assert "in.fa: sequence 5 " in said.err
 
 
-def test_refusals() -> None:
+def test_refusals():
     tree = pairalign.msa(FAMILY).tree
     with pytest.raises(UsageError, match="tree_in is of the sequences alone"):
         pairalign.msa(FAMILY, tree_in=tree, homologs=DATABASE)

@@ -67,7 +67,7 @@ def assert_holds(merged: Rows, *given: Rows) -> None:
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (1, 4), (3, 5), (2, 3, 1, 4)])
-def test_each_alignment_is_in_the_result(counts: tuple[int, ...], tmp_path: Path) -> None:
+def test_each_alignment_is_in_the_result(counts, tmp_path):
     given = [aligned(n, seed=k + 2, prefix=f"f{k}_") for k, n in enumerate(counts)]
     # What aligns badly stays: gaps that no aligner would put there, a column of gaps alone.
     odd = given[-1] = {name: "-" + row[:9] + "-----" + row[9:] for name, row in given[-1].items()}
@@ -80,7 +80,7 @@ def test_each_alignment_is_in_the_result(counts: tuple[int, ...], tmp_path: Path
 
 
 @pytest.mark.parametrize("count", [MOST_OF_ALL_PAIRS // 2 - 2, MOST_OF_ALL_PAIRS])
-def test_relatives_come_where_they_belong(count: int) -> None:
+def test_relatives_come_where_they_belong(count):
     """The second alignment lacks a block of the first, and has a residue before it."""
     one = family(count, 60, 3, "a", deleted=0)
     whole = family(5, 60, 4, "b", deleted=0)
@@ -99,7 +99,7 @@ def together(alignment: Any, one: int, other: int) -> set[tuple[int, int]]:
     return {(i, second.index(column)) for i, column in enumerate(first) if column in second}
 
 
-def test_dna_and_large_alignments(tmp_path: Path) -> None:
+def test_dna_and_large_alignments(tmp_path):
     bases = str.maketrans("".join(RESIDUES), "ACGT" * 5)
     for count, length, is_dna in ((4, 200, True), (300, 30, False)):
         given = [family(count, length, seed, f"{seed}_") for seed in (5, 6)]
@@ -110,7 +110,7 @@ def test_dna_and_large_alignments(tmp_path: Path) -> None:
         assert_holds(rows_of(merged), *map(rows_of, made))
 
 
-def test_the_order_of_files_is_that_of_rows_alone(tmp_path: Path) -> None:
+def test_the_order_of_files_is_that_of_rows_alone(tmp_path):
     given = [aligned(n, seed=n, prefix=f"f{n}_") for n in (2, 3, 4)]
     paths = [str(write(tmp_path / f"{k}.afa", one)) for k, one in enumerate(given)]
     found = []
@@ -122,9 +122,7 @@ def test_the_order_of_files_is_that_of_rows_alone(tmp_path: Path) -> None:
     assert all(one == found[0] for one in found)
 
 
-def test_the_same_bytes_everywhere_and_after_a_stop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_bytes_everywhere_and_after_a_stop(tmp_path, monkeypatch):
     paths = [
         str(write(tmp_path / f"{n}.afa", aligned(n, seed=n, prefix=f"f{n}_"))) for n in (3, 4, 5)
     ]
@@ -139,7 +137,7 @@ def test_the_same_bytes_everywhere_and_after_a_stop(
     assert found == found[:1] * len(found)
 
 
-def test_the_tree_has_all_and_gives_the_order(tmp_path: Path, capsys: Any) -> None:
+def test_the_tree_has_all_and_gives_the_order(tmp_path, capsys):
     given = [aligned(n, seed=n, prefix=f"f{n}_") for n in (1, 4, 3)]
     paths = [str(write(tmp_path / f"{k}.afa", one)) for k, one in enumerate(given)]
     out, tree = tmp_path / "out.afa", tmp_path / "out.nwk"
@@ -152,7 +150,7 @@ def test_the_tree_has_all_and_gives_the_order(tmp_path: Path, capsys: Any) -> No
     assert facts["sets"][0]["source"] == f"{paths[0]} and 2 more files"
 
 
-def test_rows_of_other_formats(tmp_path: Path) -> None:
+def test_rows_of_other_formats(tmp_path):
     one, other = aligned(3, seed=1, prefix="a"), aligned(2, seed=2, prefix="b")
     first, second = write(tmp_path / "a.afa", one), write(tmp_path / "b.afa", other)
     expected = rows_of(pairalign.msa([first, second], merge=True))
@@ -170,7 +168,7 @@ def test_rows_of_other_formats(tmp_path: Path) -> None:
     assert rows_of(pairalign.msa([first, phylip], merge=True)) == expected
 
 
-def test_dots_are_gaps_and_stops_at_ends_are_left_out(tmp_path: Path) -> None:
+def test_dots_are_gaps_and_stops_at_ends_are_left_out(tmp_path):
     first = write(tmp_path / "a.afa", {"a": "MKTAYIAKQR", "b": "MKTAYLAKQR"})
     second = write(tmp_path / "b.afa", {"c": "MKT.YIAK*.", "d": "MKTAYIAKQ*"})
     merged = rows_of(pairalign.msa([first, second], merge=True))
@@ -178,7 +176,7 @@ def test_dots_are_gaps_and_stops_at_ends_are_left_out(tmp_path: Path) -> None:
     assert_holds(merged, *rows)
 
 
-def test_what_is_no_alignment_is_named(tmp_path: Path) -> None:
+def test_what_is_no_alignment_is_named(tmp_path):
     good = write(tmp_path / "a.afa", {"a": "MKTAYIAKQR", "b": "MKTAYLAK-R"})
     others: list[tuple[Rows, type[Exception], str]] = [
         ({"c": "MKTAY", "b": "MKTA-"}, AlignmentFileError, "b.afa: record 2 'b' is in .*a.afa"),
@@ -194,7 +192,7 @@ def test_what_is_no_alignment_is_named(tmp_path: Path) -> None:
             pairalign.msa(one, merge=True)
 
 
-def test_what_is_left_out_and_what_is_strange_is_said(tmp_path: Path, caplog: Any) -> None:
+def test_what_is_left_out_and_what_is_strange_is_said(tmp_path, caplog):
     caplog.set_level("INFO")
     one, other = aligned(3, seed=1, prefix="a"), aligned(3, 45, seed=2, prefix="b")
     paths = [write(tmp_path / f"{k}.afa", rows) for k, rows in enumerate((one, other))]

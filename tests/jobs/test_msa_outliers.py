@@ -211,7 +211,7 @@ def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("letters", ["XXXX XXXX", "XXXXXX XXXX", "NNNNNN NNNN NNNNN"])
-def test_what_has_no_residue_that_is_known_is_aligned(letters: str) -> None:
+def test_what_has_no_residue_that_is_known_is_aligned(letters):
     family = {f"s{k}": text for k, text in enumerate(letters.split())}
     alignment = pairalign.msa(family, alphabet="dna" if "N" in letters else "protein")
     assert len(alignment) == len(family)

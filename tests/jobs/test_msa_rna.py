@@ -20,7 +20,7 @@ def _rows(strings: list[str]) -> list[str]:
     return [alignment.text(index) for index in range(len(strings))]
 
 
-def test_u_is_t() -> None:
+def test_u_is_t():
     strings = [f"{LEFT}GC{RIGHT}", f"{LEFT}A{RIGHT}", f"{LEFT[4:]}GUC{RIGHT[:-3]}"]
     assert _rows([one.replace("U", "T") for one in strings]) == [
         row.replace("U", "T") for row in _rows(strings)
@@ -29,7 +29,7 @@ def test_u_is_t() -> None:
 
 @pytest.mark.parametrize("residues", ["GC", "CG", "GU", "UG", "GG"])
 @pytest.mark.parametrize("match_states", [1, MOST_MATCH_STATES])
-def test_transitions_are_likelier_than_transversions(residues: str, match_states: int) -> None:
+def test_transitions_are_likelier_than_transversions(residues, match_states):
     odds = posterior_model(DNA, match_states=match_states).partition_emission
     a, c, g, t = range(4)
     assert min(odds[a, g], odds[c, t]) > max(odds[a, c], odds[a, t], odds[g, c], odds[g, t])
@@ -39,7 +39,7 @@ def test_transitions_are_likelier_than_transversions(residues: str, match_states
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_ends_are_free(seed: int) -> None:
+def test_ends_are_free(seed):
     """A part stays in one piece, and where it is from."""
     generator = random.Random(seed)
     whole = "".join(generator.choices("ACGU", k=300))
@@ -51,7 +51,7 @@ def test_ends_are_free(seed: int) -> None:
     assert _rows([whole, fragment])[1] == "-" * start + fragment + "-" * (200 - start)
 
 
-def test_families_are_aligned_as_references_are() -> None:
+def test_families_are_aligned_as_references_are():
     """Ten of 5S, manA and tRNA each, of those that the model is trained on."""
     families = train_models.read_references(train_models.REFERENCES)
     found = []
@@ -67,7 +67,7 @@ def test_families_are_aligned_as_references_are() -> None:
     assert np.mean(found) > 0.82, found
 
 
-def test_columns_are_counted_as_they_are() -> None:
+def test_columns_are_counted_as_they_are():
     """Two rows: 12 columns in runs of 5 and 7 between which a gap is; the flank is none."""
     rows = ["--ACGUA-GGGGCCA", "GGACGAACGAGGCCA"]
     columns = train_models.count_columns([rows], "ACGU", 1.0)
@@ -86,7 +86,7 @@ def test_columns_are_counted_as_they_are() -> None:
 
 
 @pytest.mark.slow
-def test_tables_are_what_the_trainer_makes() -> None:
+def test_tables_are_what_the_trainer_makes():
     """To the last of four digits: sums may come out otherwise on another machine."""
     families = train_models.read_references(train_models.REFERENCES)
     made = train_models.trained(*(train_models.train(families, "dna", k) for k in (1, 4)))

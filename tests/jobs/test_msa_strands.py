@@ -1,7 +1,6 @@
 """Families of DNA whose sequences are on either strand."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ def _rows(alignment: pairalign.MultipleAlignment) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("count", "length"), [(2, 60), (5, 80), (12, 150), (60, 90)])
-def test_what_was_turned_is_turned_back(count: int, length: int) -> None:
+def test_what_was_turned_is_turned_back(count, length):
     family = _family(count, length, 0.25, count)
     order = np.random.default_rng(1).permutation(count).astype(np.int32)
     turned = sorted(range(count), key=lambda k: len(family[k]))[: count // 2 - (count > 2)]
@@ -52,7 +51,7 @@ def test_what_was_turned_is_turned_back(count: int, length: int) -> None:
     assert alignment.other_strand == ()
 
 
-def test_what_is_on_the_other_strand_is_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_what_is_on_the_other_strand_is_said(tmp_path, capsys):
     dirty = _turned(_family(7, 120, 0.2, 3), [2, 5])
     alignment = pairalign.msa(dirty, threads=1)
     assert (alignment.other_strand, alignment.turned) == ((2, 5), ())
@@ -69,7 +68,7 @@ def test_what_is_on_the_other_strand_is_said(tmp_path: Path, capsys: pytest.Capt
     assert [line for line in out.read_text().splitlines() if "_R_" in line] == [">_R_s2", ">_R_s5"]
 
 
-def test_added_sequences_are_turned_to_the_alignment() -> None:
+def test_added_sequences_are_turned_to_the_alignment():
     """Even if most of all are on their strand."""
     family = _family(9, 120, 0.2, 4)
     old = pairalign.msa(family[[0, 1, 2]], threads=1)
@@ -81,20 +80,20 @@ def test_added_sequences_are_turned_to_the_alignment() -> None:
     assert pairalign.msa(add=new, to=old, threads=1).other_strand == ()
 
 
-def test_many_are_compared_with_representatives() -> None:
+def test_many_are_compared_with_representatives():
     family = _family(700, 150, 0.3, 5)
     turned = list(range(0, 700, 3))
     assert find_other_strand(_turned(family, turned), Resources()) == tuple(turned)
 
 
-def test_of_unrelated_sequences_few_are_said() -> None:
+def test_of_unrelated_sequences_few_are_said():
     random = np.random.default_rng(6)
     strings = ["".join(random.choice(BASES, 200)) for _ in range(200)]
     found = find_other_strand(SequenceSet.from_strings(strings, alphabet="dna"), Resources())
     assert len(found) <= 10
 
 
-def test_case_and_uracil_stay() -> None:
+def test_case_and_uracil_stay():
     sequences = SequenceSet.from_strings({"a": "aCGUNry", "b": "GGGG"}, alphabet="dna")
     found = turn_sequences(sequences, np.array([0]), "_R_")
     assert [(one.name, one.residues) for one in found] == [("_R_a", "ryNACGu"), ("b", "GGGG")]
@@ -102,7 +101,7 @@ def test_case_and_uracil_stay() -> None:
     assert again[0].residues == "aCGUNry"
 
 
-def test_a_name_that_is_taken_is_refused() -> None:
+def test_a_name_that_is_taken_is_refused():
     family = _family(3, 80, 0.1, 7)
     names = ["a", "b", "_R_a"]
     strings = [one.residues for one in _turned(family, [0])]
@@ -111,14 +110,14 @@ def test_a_name_that_is_taken_is_refused() -> None:
         pairalign.msa(taken, strand="both")
 
 
-def test_proteins_have_one_strand() -> None:
+def test_proteins_have_one_strand():
     family = SequenceSet.from_strings(["MKVLAAGIVG", "GVIGAALVKM"], alphabet="protein")
     assert pairalign.msa(family).other_strand == ()
     with pytest.raises(AlphabetError, match="one strand"):
         pairalign.msa(family, strand="both")
 
 
-def test_families_are_turned(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_families_are_turned(tmp_path, capsys):
     families = {name: _turned(_family(5, 90, 0.2, k), [k]) for k, name in enumerate("abc")}
     found = dict(pairalign.align_families(families, strand="both", threads=2))
     assert {name: one.turned for name, one in found.items()} == {"a": (0,), "b": (1,), "c": (2,)}

@@ -3,7 +3,6 @@
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def pairs_of(texts: list[str]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("limit", [0, 10, 25])
-def test_drops_are_scirpys(limit: int) -> None:
+def test_drops_are_scirpys(limit):
     """scirpy's `AlignmentDistanceCalculator` is this of parasail."""
     parasail = pytest.importorskip("parasail")
     sequences = receptors(150)
@@ -75,7 +74,7 @@ AMBIGUOUS = {"c1": "CASSXGTGELFF", "c2": "CASSAGTGELFF", "c3": "CASSXXTGELFF", "
 """X scores 0 with A and S, -1 with itself: pairs score more than that."""
 
 
-def test_a_drop_is_never_below_0_in_any_format(folder: Path) -> None:
+def test_a_drop_is_never_below_0_in_any_format(folder):
     sparse = pytest.importorskip("scipy.sparse")
     parquet = pytest.importorskip("pyarrow.parquet")
     Path("x.fa").write_text("".join(f">{name}\n{text}\n" for name, text in AMBIGUOUS.items()))
@@ -92,7 +91,7 @@ def test_a_drop_is_never_below_0_in_any_format(folder: Path) -> None:
     assert {(a, b): int(matrix[a, b]) - 1 for a, b in expected} == expected
 
 
-def test_a_sequence_scores_with_itself_what_its_best_alignment_does(tmp_path: Path) -> None:
+def test_a_sequence_scores_with_itself_what_its_best_alignment_does(tmp_path):
     """Where no gap costs as much as a mismatch with itself, the diagonal is not the best."""
     letters = "ACGTN"
     scores = [[-9 if "N" in a + b else 4 if a == b else -1 for b in letters] for a in letters]
@@ -105,7 +104,7 @@ def test_a_sequence_scores_with_itself_what_its_best_alignment_does(tmp_path: Pa
     assert found_pairs(found) == expected
 
 
-def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
+def test_npz_is_a_matrix_of_scipy(folder):
     sparse = pytest.importorskip("scipy.sparse")
     assert main(["distance", "in.fa", "--max-drop", "20", "-o", "o.npz", "-q"]) == 0
     matrix = sparse.load_npz("o.npz")
@@ -123,7 +122,7 @@ def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
         assert (str(arrays["measure"]), int(arrays["limit"])) == ("drop", 20)
 
 
-def test_tables_have_a_row_a_pair(folder: Path) -> None:
+def test_tables_have_a_row_a_pair(folder):
     parquet = pytest.importorskip("pyarrow.parquet")
     found = pairalign.distance("in.fa", max_edits=2, sparse=True)
     expected = [
@@ -139,7 +138,7 @@ def test_tables_have_a_row_a_pair(folder: Path) -> None:
     assert list(zip(table["query"], table["target"], table["distance"], strict=True)) == expected
 
 
-def test_names_with_quotes_are_quoted_in_tables(tmp_path: Path) -> None:
+def test_names_with_quotes_are_quoted_in_tables(tmp_path):
     named = pairalign.SequenceSet.from_strings({'"a': "MKVLAAG", 'b"c': "MKVLAAG", "d": "MKVLASG"})
     pairalign.distance(named, max_edits=1, sparse=True).write(tmp_path / "o.tsv")
     with (tmp_path / "o.tsv").open(newline="") as file:
@@ -147,13 +146,13 @@ def test_names_with_quotes_are_quoted_in_tables(tmp_path: Path) -> None:
     assert rows[1:] == [['"a', 'b"c'], ['"a', "d"], ['b"c', "d"]]
 
 
-def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:
+def test_standard_output_is_a_table(folder, capfdbinary):
     assert main(["distance", "in.fa", "--max-edits", "0", "-o", "-", "-q"]) == 0
     said = io.BytesIO(capfdbinary.readouterr().out).readlines()
     assert said == [b"query\ttarget\tdistance\n", b"c0\tc79\t0\n"]
 
 
-def test_arguments_that_make_no_sense() -> None:
+def test_arguments_that_make_no_sense():
     sequences = {"a": "CASS", "b": "CAST"}
     with pytest.raises(ValueError, match="one limit"):
         pairalign.distance(sequences, sparse=True)
@@ -170,7 +169,7 @@ def test_arguments_that_make_no_sense() -> None:
         pairalign.distance({"a": "CASS"}, max_drop=1, sparse=True)
 
 
-def test_larger_limits_have_larger_numbers() -> None:
+def test_larger_limits_have_larger_numbers():
     found = pairalign.distance({"a": "W" * 60, "b": "P" * 60}, max_drop=5000, sparse=True)
     assert found.dtype == np.uint16
     data, indices, indptr = found.csr_arrays()
@@ -179,7 +178,7 @@ def test_larger_limits_have_larger_numbers() -> None:
     assert repr(found) == "<SparseDistances: 1 pairs of 2 sequences, drop of at most 5000>"
 
 
-def test_blocks_of_rows_are_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_rows_are_the_matrix(monkeypatch):
     """However many pairs are put in order at a time."""
     sequences = receptors(150)
     plain = pairalign.distance(sequences, max_edits=4, sparse=True)
@@ -198,7 +197,7 @@ def test_blocks_of_rows_are_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
 
 
-def test_more_pairs_than_the_memory_holds_are_refused() -> None:
+def test_more_pairs_than_the_memory_holds_are_refused():
     sequences = {f"s{k}": "CASSF" for k in range(2500)}
     with pytest.raises(CapacityError, match="3,123,750 pairs within the limit"):
         pairalign.distance(sequences, max_edits=1, sparse=True, memory=64 << 20)

@@ -58,7 +58,7 @@ class Tags(HTMLParser):
 
 
 @pytest.mark.parametrize("kind", MAKE)
-def test_a_result_shows_with_names_escaped_and_cut(kind: str) -> None:
+def test_a_result_shows_with_names_escaped_and_cut(kind):
     page = MAKE[kind]()._repr_html_()
     tags = Tags(page)
     assert tags.counts.keys() <= {"table", "caption", "tr", "th", "td", "pre"}
@@ -67,7 +67,7 @@ def test_a_result_shows_with_names_escaped_and_cut(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["set", "alignments", "distances", "clusters"])
-def test_of_thousands_of_rows_the_first_are_shown(kind: str) -> None:
+def test_of_thousands_of_rows_the_first_are_shown(kind):
     draw = np.random.default_rng(0)
     peptides = ["".join(draw.choice([*"ACDEFGHIKLMNPQRSTVWY"], 9)) for _ in range(600)]
     result = {
@@ -81,7 +81,7 @@ def test_of_thousands_of_rows_the_first_are_shown(kind: str) -> None:
     assert "the first 10" in tags.text
 
 
-def test_numbers_of_a_table() -> None:
+def test_numbers_of_a_table():
     page = pairalign.cluster({"a": "MKTAYIAK", "b": "MKTAYIA"}, min_identity=0.5)._repr_html_()
     assert (
         Tags(page).text
@@ -94,7 +94,7 @@ PICTURES = ("distances", "tree", "clusters")
 
 
 @pytest.mark.parametrize("kind", PICTURES)
-def test_a_plot_shows_and_is_saved(kind: str, tmp_path: Any) -> None:
+def test_a_plot_shows_and_is_saved(kind, tmp_path):
     figure = pytest.importorskip("matplotlib.figure")
     picture = MAKE[kind]().plot()
     assert isinstance(picture, figure.Figure)
@@ -103,22 +103,20 @@ def test_a_plot_shows_and_is_saved(kind: str, tmp_path: Any) -> None:
     assert (tmp_path / "x.svg").read_bytes().startswith(b"<?xml")
 
 
-def test_sizes_of_clusters_are_drawn_largest_first() -> None:
+def test_sizes_of_clusters_are_drawn_largest_first():
     pytest.importorskip("matplotlib")
     clusters = pairalign.cluster(SEQUENCES, min_identity=0.6)
     (line,) = clusters.plot().axes[0].lines
     assert line.get_ydata().tolist() == sorted(clusters.sizes.tolist(), reverse=True)
 
 
-def test_two_sequences_have_a_heat_map() -> None:
+def test_two_sequences_have_a_heat_map():
     pytest.importorskip("matplotlib")
     assert len(pairalign.distance(["MKTAY", "MKTAW"]).plot().axes) == 3
 
 
 @pytest.mark.parametrize("kind", PICTURES)
-def test_a_plot_without_matplotlib_says_what_to_install(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plot_without_matplotlib_says_what_to_install(kind, monkeypatch):
     result = MAKE[kind]()
     for name in [one for one in sys.modules if one.startswith("matplotlib")]:
         monkeypatch.delitem(sys.modules, name)

@@ -1,7 +1,6 @@
 """A pair's alignment, ties included, depends on its two sequences and not on the input's order."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ def seen(found: Any) -> Seen:
 
 @pytest.mark.parametrize("strand", ["plus", "both"])
 @pytest.mark.parametrize("mode", MODES)
-def test_shuffling_a_set_changes_no_alignment(mode: Any, strand: Any) -> None:
+def test_shuffling_a_set_changes_no_alignment(mode, strand):
     for seed in range(3):
         sequences = similar(seed)
         options: dict[str, Any] = {"mode": mode, "strand": strand}
@@ -66,7 +65,7 @@ def test_shuffling_a_set_changes_no_alignment(mode: Any, strand: Any) -> None:
             assert seen(found) == expected
 
 
-def test_shuffling_proteins_changes_no_alignment() -> None:
+def test_shuffling_proteins_changes_no_alignment():
     sequences = similar(5, "AGLWC")
     expected = seen(pairalign.align(sequences, mode="local", hsps=4))
     assert seen(pairalign.align(shuffled(sequences, 1), mode="local", hsps=4)) == expected
@@ -74,7 +73,7 @@ def test_shuffling_proteins_changes_no_alignment() -> None:
 
 @pytest.mark.parametrize("strand", ["plus", "both"])
 @pytest.mark.parametrize("mode", MODES)
-def test_two_sets_align_as_one(mode: Any, strand: Any) -> None:
+def test_two_sets_align_as_one(mode, strand):
     """Whichever set is the first; strands but for ties, in which the other one is turned."""
     sequences = similar(8)
     first = {name: text for name, text in sequences.items() if int(name[-1], 36) % 2}
@@ -88,7 +87,7 @@ def test_two_sets_align_as_one(mode: Any, strand: Any) -> None:
             assert found == other[pair] == whole[pair]
 
 
-def test_a_set_is_sorted_by_its_sequences() -> None:
+def test_a_set_is_sorted_by_its_sequences():
     sequences = similar(4)
     texts = {tuple(SequenceSet.from_strings(shuffled(sequences, k))[i].residues
                    for i in SequenceSet.from_strings(shuffled(sequences, k)).order)
@@ -97,7 +96,7 @@ def test_a_set_is_sorted_by_its_sequences() -> None:
 
 
 @pytest.mark.parametrize("ending", ["paf", "tsv", "fasta", "graphml"])
-def test_a_canonical_file_does_not_depend_on_the_order(ending: str, tmp_path: Path) -> None:
+def test_a_canonical_file_does_not_depend_on_the_order(ending, tmp_path):
     written = []
     for k in range(3):
         sequences = shuffled(similar(6), k)
@@ -109,7 +108,7 @@ def test_a_canonical_file_does_not_depend_on_the_order(ending: str, tmp_path: Pa
     assert written[0] == written[1] == written[2]
 
 
-def test_a_canonical_query_is_the_row_sequence() -> None:
+def test_a_canonical_query_is_the_row_sequence():
     sequences = similar(7)
     found = pairalign.align(sequences, orient="canonical")
     usual = seen(pairalign.align(sequences))
@@ -119,14 +118,14 @@ def test_a_canonical_query_is_the_row_sequence() -> None:
         assert (-len(query), query, one.query.name) < (-len(target), target, one.target.name)
 
 
-def test_canonical_pairs_are_those_that_were_named() -> None:
+def test_canonical_pairs_are_those_that_were_named():
     sequences = similar(9)
     names = list(sequences)
     found = pairalign.align(sequences, pairs=[(1, 4), (9, 2)], orient="canonical")
     assert set(seen(found)) == {tuple(sorted((names[a], names[b]))) for a, b in ((1, 4), (9, 2))}
 
 
-def test_two_sets_have_their_queries_in_the_first() -> None:
+def test_two_sets_have_their_queries_in_the_first():
     with pytest.raises(ValueError, match="orient='canonical' needs one set: of two"):
         pairalign.align({"a": "ACGT"}, {"b": "ACGT"}, orient="canonical")
     with pytest.raises(ValueError, match="expected one of input, canonical"):

@@ -29,7 +29,7 @@ from pairalign.sequences.sets import SequenceSet
 # What is found
 
 
-def test_kinds_and_strands() -> None:
+def test_kinds_and_strands():
     reads = {
         "left": GENOME[:120],
         "right": GENOME[60:200],
@@ -56,7 +56,7 @@ def test_kinds_and_strands() -> None:
     assert spans["right", "turned"] == (90, 140, 100, 150)
 
 
-def test_names_do_not_decide_which_strand_is_minus() -> None:
+def test_names_do_not_decide_which_strand_is_minus():
     """Whichever of the two was turned, and whichever is longer."""
     for first in (GENOME[:100], GENOME[:130]):
         for turned in (False, True):
@@ -69,7 +69,7 @@ def test_names_do_not_decide_which_strand_is_minus() -> None:
             assert (one.target_start, one.target_end) == (0, overlap)
 
 
-def test_duplicates_palindromes_and_both_strands_of_a_read() -> None:
+def test_duplicates_palindromes_and_both_strands_of_a_read():
     half = GENOME[300:350]
     palindrome = half + other_strand(half)
     reads = {
@@ -92,7 +92,7 @@ def test_duplicates_palindromes_and_both_strands_of_a_read() -> None:
     ]
 
 
-def test_ambiguous_and_tiny_reads() -> None:
+def test_ambiguous_and_tiny_reads():
     reads = {
         "n": GENOME[:50] + "N" * 10 + GENOME[60:100],
         "whole": GENOME[:100].lower(),
@@ -107,7 +107,7 @@ def test_ambiguous_and_tiny_reads() -> None:
     assert ("one", "two", -1, "contains") in described(every)
 
 
-def test_only_thresholds_decide() -> None:
+def test_only_thresholds_decide():
     reads = {"a": GENOME[:200], "b": changed(GENOME[100:300], 0.1, 3)}
     (one,) = find(reads, min_identity=0.5).alignments
     span = min(one.query_end - one.query_start, one.target_end - one.target_start)
@@ -121,7 +121,7 @@ def test_only_thresholds_decide() -> None:
         assert len(find(reads, **options)) == count, options
 
 
-def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
+def test_the_better_strand_is_kept_and_stages_are_counted():
     """Against the engine alone: both strands of every pair, scored and compared here."""
     rng = np.random.default_rng(11)
     reads = {}
@@ -151,7 +151,7 @@ def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
 
 @pytest.mark.parametrize("mode", ["semiglobal", "local"])
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_filter_loses_nothing(preset: str, mode: str) -> None:
+def test_the_filter_loses_nothing(preset, mode):
     rng = np.random.default_rng(17)
     reads = {}
     for k in range(40):
@@ -170,14 +170,14 @@ def test_the_filter_loses_nothing(preset: str, mode: str) -> None:
     assert stages["score"].passed == plain.stages["score"].passed
 
 
-def test_short_reads_on_cores_are_filtered_unasked() -> None:
+def test_short_reads_on_cores_are_filtered_unasked():
     for length, filtered in ((600, 2), (601, 0)):
         found = find({"a": GENOME[:length], "b": GENOME[50:90]})
         assert len(found) == 1
         assert found.stages["filter"].alignments == filtered
 
 
-def test_what_the_filter_cannot_score() -> None:
+def test_what_the_filter_cannot_score():
     reads = [GENOME[:50], GENOME[:60]]
     with pytest.raises(DeviceError, match="bitwise filter"):
         pairalign.overlap(
@@ -189,7 +189,7 @@ def test_what_the_filter_cannot_score() -> None:
 
 
 @pytest.mark.parametrize("window", [3, 1024])
-def test_windows_and_strands_keep_their_order(window: int) -> None:
+def test_windows_and_strands_keep_their_order(window):
     reads = SequenceSet.from_strings(
         [GENOME[k : k + 90] for k in range(0, 400, 40)]
         + [other_strand(GENOME[k : k + 80]) for k in range(20, 400, 40)]
@@ -205,12 +205,9 @@ def test_windows_and_strands_keep_their_order(window: int) -> None:
     assert (order == np.arange(len(found))).all()
 
 
-def test_local_overlaps_may_be_internal() -> None:
+def test_local_overlaps_may_be_internal():
     core = GENOME[500:600]
-    reads = {
-        "a": 50 * "A" + core + 50 * "A",
-        "b": 60 * "C" + core + 60 * "C",
-    }
+    reads = {"a": 50 * "A" + core + 50 * "A", "b": 60 * "C" + core + 60 * "C"}
     assert described(find(reads, mode="local")) == [("a", "b", 1, "internal")]
     found = find(reads, mode="local").alignments
     assert classify(found, 110).tolist() == [INTERNAL]  # 50 and 50 letters: also 0.8 x 100 is less
@@ -220,7 +217,7 @@ def test_local_overlaps_may_be_internal() -> None:
     assert classify(found, 15).tolist() == [DOVETAIL]
 
 
-def test_kinds_seen_from_either_side() -> None:
+def test_kinds_seen_from_either_side():
     long, part = GENOME[:100], GENOME[20:70]
     assert classify(find({"a": long, "b": part}).alignments).tolist() == [CONTAINS]
     assert classify(find({"b": part, "a": long}).alignments).tolist() == [CONTAINED]
@@ -231,7 +228,7 @@ def test_kinds_seen_from_either_side() -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_min_score_loses_no_overlap_that_the_others_let_through(name: str) -> None:
+def test_min_score_loses_no_overlap_that_the_others_let_through(name):
     """Of accurate reads: the worst alignment that is long and alike enough scores no less."""
     preset = PRESETS[name]
     worst = max(-preset.mismatch, preset.gap_open)
@@ -243,7 +240,7 @@ def test_min_score_loses_no_overlap_that_the_others_let_through(name: str) -> No
         assert preset.min_score <= a_column * preset.min_overlap
 
 
-def test_costs_replace_those_of_the_preset() -> None:
+def test_costs_replace_those_of_the_preset():
     scoring = PRESETS["short"].scoring("local", match="2", gap_open="1")
     assert (scoring.matrix[0, 0], scoring.matrix[0, 1]) == (2, -3)
     assert (scoring.gap_open, scoring.gap_extend) == (1, 1)
@@ -268,7 +265,7 @@ def ways_of(found: pairalign.Overlaps) -> dict[tuple[str, str], list[tuple[int, 
     return ways
 
 
-def test_reads_of_a_circle_overlap_in_every_way() -> None:
+def test_reads_of_a_circle_overlap_in_every_way():
     reads = {
         "whole": around(0, 600),
         "half": around(300, 600),
@@ -294,7 +291,7 @@ def test_reads_of_a_circle_overlap_in_every_way() -> None:
 
 
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_suboptimal_overlaps_are_those_of_turned_reads(mode: str) -> None:
+def test_suboptimal_overlaps_are_those_of_turned_reads(mode):
     """A pair on the minus strand as if one of the two had been read turned."""
     reads = {"a": changed(around(0, 900), 0.02, 1), "b": changed(around(500, 800), 0.02, 2)}
     turned = {**reads, "b": other_strand(reads["b"])}
@@ -309,7 +306,7 @@ def test_suboptimal_overlaps_are_those_of_turned_reads(mode: str) -> None:
         assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
 
 
-def test_short_reads_overlap_once_unless_asked() -> None:
+def test_short_reads_overlap_once_unless_asked():
     reads = {"a": around(0, 600)[:300] + around(0, 100), "b": around(0, 100)}
     assert len(find(reads)) == 1
     assert len(find(reads, max_overlaps=5, mode="local")) == 2
@@ -343,7 +340,7 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, *, fails: bool = False) -> None
     )
 
 
-def test_suboptimal_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suboptimal_overlaps_beside_a_gpu(monkeypatch):
     """They are looked for while it aligns the other strand: the same ones in the same order."""
     reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
     reads |= {f"t{k}": other_strand(reads[f"r{k}"]) for k in range(3)}
@@ -357,7 +354,7 @@ def test_suboptimal_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> No
         assert found.stages["suboptimal"].passed == expected.stages["suboptimal"].passed > 0
 
 
-def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_is_given_joined_windows(monkeypatch):
     """They come in the order of windows, also from where a run goes on, and within the memory."""
     letters = [changed(around(31 * k % 600, 90), 0.02, k) for k in range(90)]
     reads = SequenceSet.from_strings([*letters, *map(other_strand, letters[:30])], alphabet=DNA)
@@ -385,9 +382,7 @@ def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(concatenate(whole).strand.tolist()) == {1, -1}
 
 
-def test_a_gpu_that_fails_while_suboptimal_overlaps_are_looked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_gpu_that_fails_while_suboptimal_overlaps_are_looked_for(monkeypatch):
     reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(4)}
     reads["t"] = other_strand(reads["r0"])
     pretend_gpu(monkeypatch, fails=True)
@@ -397,7 +392,7 @@ def test_a_gpu_that_fails_while_suboptimal_overlaps_are_looked_for(
     assert threading.active_count() == before
 
 
-def test_costs_instead_of_the_presets() -> None:
+def test_costs_instead_of_the_presets():
     reads = {"a": GENOME[:90], "b": GENOME[40:130]}
     found = pairalign.overlap(reads, preset="short", gap_open=7, mismatch=-2, device="cpu")
     scoring, usual = found.alignments.scoring, PRESETS["short"].scoring()

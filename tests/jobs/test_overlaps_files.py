@@ -70,7 +70,7 @@ def rescored(line: list[str], reads: SequenceSet, scoring: Any) -> int:
 
 
 @pytest.mark.parametrize("mode", ["semiglobal", "local"])
-def test_paf(reads: Path, tmp_path: Path, mode: str) -> None:
+def test_paf(reads, tmp_path, mode):
     out = tmp_path / "out.paf"
     arguments = ["overlap", str(reads), "-o", str(out), "--mode", mode, "--device", "cpu"]
     assert main([*arguments, "--min-identity", "90%", "--quiet"]) == 0
@@ -98,7 +98,7 @@ def test_paf(reads: Path, tmp_path: Path, mode: str) -> None:
         assert rescored(two, sets, scoring) == rescored(one, sets, scoring)
 
 
-def test_gfa(reads: Path, tmp_path: Path) -> None:
+def test_gfa(reads, tmp_path):
     out = tmp_path / "out.gfa.gz"
     found = pairalign.overlap(reads, min_identity=0.9)
     found.write(out)
@@ -136,14 +136,14 @@ def test_gfa(reads: Path, tmp_path: Path) -> None:
         assert line[-1] == f"NM:i:{columns - matches}"
 
 
-def test_names_that_gfa_cannot_hold(tmp_path: Path) -> None:
+def test_names_that_gfa_cannot_hold(tmp_path):
     found = find({"*a": GENOME[:100], "b": GENOME[:100]})
     with pytest.raises(FormatError, match="GFA names"):
         found.write(tmp_path / "out.gfa")
     assert not list(tmp_path.iterdir())
 
 
-def test_dual_is_for_paf(tmp_path: Path) -> None:
+def test_dual_is_for_paf(tmp_path):
     found = find({"a": GENOME[:100], "b": GENOME[:100]})
     with pytest.raises(FormatError, match="leave dual=True out"):
         open_writer(
@@ -157,7 +157,7 @@ def test_dual_is_for_paf(tmp_path: Path) -> None:
         )
 
 
-def test_networkx() -> None:
+def test_networkx():
     pytest.importorskip("networkx")
     reads = {"a": GENOME[:120], "b": GENOME[60:200], "c": other_strand(GENOME[70:110])}
     found = find(reads)
@@ -169,7 +169,7 @@ def test_networkx() -> None:
     assert (edge["kind"], edge["identity"], edge["query_span"]) == ("contains", 1.0, (70, 110))
 
 
-def test_columns_in_python() -> None:
+def test_columns_in_python():
     found = find({"a": GENOME[:120], "b": GENOME[60:200], "c": GENOME[100:180]})
     assert sorted(found.kind.tolist()) == ["contains", "dovetail", "dovetail"]
     chosen = found.take(found.kind == "dovetail")
@@ -178,7 +178,7 @@ def test_columns_in_python() -> None:
     assert sorted(chosen.query_start.tolist()) == [60, 100]
 
 
-def test_command(reads: Path, tmp_path: Path) -> None:
+def test_command(reads, tmp_path):
     done = run_well("overlap", reads, "-o", "-", "--format", "paf", "--device", "cpu", cwd=tmp_path)
     said = done.stderr.decode()
     assert re.search(r"pairs +300, on both strands", said)
@@ -196,7 +196,7 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     assert not other.stderr
 
 
-def test_no_cigar(reads: Path, tmp_path: Path) -> None:
+def test_no_cigar(reads, tmp_path):
     """The same lines without CIGARs; in GFA as many M as the first read has letters."""
     for ending in ("paf", "gfa"):
         plain, short = tmp_path / f"plain.{ending}", tmp_path / f"short.{ending}"

@@ -34,7 +34,7 @@ def choose(reads: SequenceSet) -> tuple[str, int, str]:
     return choice.preset.name, choice.preset.min_overlap, choice.reason
 
 
-def test_accurate_and_noisy_reads_of_any_length() -> None:
+def test_accurate_and_noisy_reads_of_any_length():
     for length, errors, name, least in (
         (1500, 0.001, "hifi", 500),
         (1500, 0.1, "ont", 500),
@@ -61,7 +61,7 @@ def uneven(letters: str, fewest: float, most: float) -> SequenceSet:
     return SequenceSet.from_strings(reads)
 
 
-def test_reads_that_differ_lower_the_least_identity() -> None:
+def test_reads_that_differ_lower_the_least_identity():
     reads = uneven("ACGT", 0.12, 0.42)
     choice = choose_preset(reads, threads=1, memory_bytes=1 << 28)
     least = choice.preset.min_identity
@@ -76,7 +76,7 @@ def test_reads_that_differ_lower_the_least_identity() -> None:
     assert even.preset.min_identity == 0.64
 
 
-def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
+def test_where_unrelated_reads_align_the_least_identity_stays():
     """Of A and T alone, reads that run backwards align from end to end with the costs of ont."""
     reads = uneven("AT", 0.12, 0.42)
     assert choose_preset(reads, threads=1, memory_bytes=1 << 28).preset.min_identity < 0.64
@@ -86,21 +86,21 @@ def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
     assert found.identity.min() >= 0.64
 
 
-def test_all_pairs_of_a_noisy_amplicon_are_found() -> None:
+def test_all_pairs_of_a_noisy_amplicon_are_found():
     reads = reads_of(GENOME, 10, 490, 0.08, at=300)
     found = pairalign.overlap(reads, device="cpu")
     assert len(found) == 45
     assert found.preset.min_overlap < 300
 
 
-def test_families_of_accurate_reads_are_accurate() -> None:
+def test_families_of_accurate_reads_are_accurate():
     """Reads of different genes of a family are 85% alike; each read has partners of its gene."""
     genes = [changed(GENOME[:400], 0.15, 100 + k) for k in range(6)]
     reads = SequenceSet.from_strings([changed(g, 0.001, k) for g in genes for k in range(2)])
     assert choose(reads)[0] == "short"
 
 
-def test_where_nothing_overlaps_the_length_decides() -> None:
+def test_where_nothing_overlaps_the_length_decides():
     rng = np.random.default_rng(3)
     for length, name in ((600, "short"), (601, "ont")):
         reads = SequenceSet.from_strings(
@@ -111,12 +111,12 @@ def test_where_nothing_overlaps_the_length_decides() -> None:
         assert "0 of 0 sampled pairs overlap" in reason
 
 
-def test_tiny_sets_and_ambiguous_reads() -> None:
+def test_tiny_sets_and_ambiguous_reads():
     assert choose(SequenceSet.from_strings(["ACGT", "A"], alphabet="dna"))[0] == "short"
     assert choose(SequenceSet.from_strings(["N" * 700] * 3))[0] == "ont"
 
 
-def test_the_choice_does_not_depend_on_threads() -> None:
+def test_the_choice_does_not_depend_on_threads():
     reads = reads_of(GENOME, 12, 700, 0.05)
     reasons = {choose_preset(reads, threads=t, memory_bytes=1 << 28).reason for t in (1, 2)}
     assert len(reasons) == 1
@@ -139,7 +139,7 @@ def random_reads(shares: list[float], count: int, length: int, seed: int) -> Seq
     )
 
 
-def test_scores_by_chance_are_foretold() -> None:
+def test_scores_by_chance_are_foretold():
     """Of unrelated reads as many pairs reach a score as are expected to."""
     reads = random_reads([0.25] * 4, 40, 300, 1)
     chance, _ = chance_of(reads, "short")
@@ -152,7 +152,7 @@ def test_scores_by_chance_are_foretold() -> None:
         assert seen / 2 < chance.expected(OverlapThresholds(least)) < 2 * seen
 
 
-def test_scores_are_raised() -> None:
+def test_scores_are_raised():
     chance, limits = chance_of(random_reads([0.25] * 4, 20, 1000, 2), "ont")
     assert chance.expected(limits) < 0.01
     assert chance.raised(limits, 1.0) == limits
@@ -165,7 +165,7 @@ def test_scores_are_raised() -> None:
     assert chance.raised(low, 0.001).min_raw_score > raised.min_raw_score
 
 
-def test_identity_is_raised_where_scores_are_not_safe() -> None:
+def test_identity_is_raised_where_scores_are_not_safe():
     """Reads without G and C: the costs of ``ont`` align any two of them from end to end."""
     reads = random_reads([0.45, 0.05, 0.05, 0.45], 20, 900, 3)
     chance, limits = chance_of(reads, "ont")
@@ -183,7 +183,7 @@ def test_identity_is_raised_where_scores_are_not_safe() -> None:
     assert len(pairalign.overlap(reads, **options, max_false=0.1)) == 0
 
 
-def test_what_may_be_false_is_above_zero() -> None:
+def test_what_may_be_false_is_above_zero():
     with pytest.raises(ValueError, match="max_false 0: expected a number above 0"):
         pairalign.overlap(["ACGT", "ACGT"], max_false=0)
 
@@ -197,7 +197,7 @@ def write(path: Path, reads: SequenceSet) -> str:
     return str(path)
 
 
-def test_the_command_says_what_it_chose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_it_chose(tmp_path, capsys):
     reads = write(tmp_path / "reads.fa", reads_of(GENOME, 8, 490, 0.08, at=100))
     out = tmp_path / "out.paf"
     assert main(["overlap", reads, "-o", str(out), "--device", "cpu", "--max-false", "0.5"]) == 0
@@ -208,9 +208,7 @@ def test_the_command_says_what_it_chose(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(out.read_text().splitlines()) == 28
 
 
-def test_a_warning_when_few_reads_overlap(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_warning_when_few_reads_overlap(tmp_path, capsys):
     related = reads_of(GENOME, 3, 700, 0.02, at=100)
     alone = random_reads([0.25] * 4, 5, 700, 9)
     letters = [one.residues for one in (*related, *alone)]

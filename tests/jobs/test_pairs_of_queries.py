@@ -50,9 +50,7 @@ CASES = [(60, None, 16), (60, None, 100), (50, 70, 32), (33, None, 1)]
 @pytest.mark.parametrize("limit", [1, 20_000, 10**9])
 @pytest.mark.parametrize(("count", "columns", "size"), CASES)
 @pytest.mark.parametrize("queries", [0, 3, 33])
-def test_slabs_hold_all_pairs_in_order(
-    count: int, columns: int | None, size: int, queries: int, limit: int
-) -> None:
+def test_slabs_hold_all_pairs_in_order(count, columns, size, queries, limit):
     given = make(count, columns, size, queries)
     planned = given.planned()
     slabs = list(planned.split(PAIR_BYTES, RESIDUE_BYTES, limit))
@@ -69,7 +67,7 @@ def test_slabs_hold_all_pairs_in_order(
         assert taken <= limit or slab.row_stop - slab.row_start == 1
 
 
-def test_most_cells_are_of_pairs_that_count() -> None:
+def test_most_cells_are_of_pairs_that_count():
     planned = make(60, None, 100, 3).planned()
     most = planned.cells // 4
     slabs = list(planned.split(PAIR_BYTES, RESIDUE_BYTES, UNLIMITED, most))
@@ -78,7 +76,7 @@ def test_most_cells_are_of_pairs_that_count() -> None:
         assert planned.cells_of(slab) <= most or slab.row_stop - slab.row_start == 1
 
 
-def test_few_queries_make_few_slabs() -> None:
+def test_few_queries_make_few_slabs():
     given = make(600, None, 1024, 6)
     limit = 20_000_000
     every = AllPairs(given.windows, given.rows, given.others)

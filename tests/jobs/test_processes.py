@@ -65,7 +65,7 @@ def ended(child: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_aligns_while_threads_of_its_parent_do() -> None:
+def test_a_forked_process_aligns_while_threads_of_its_parent_do():
     expected = digest(8)
     codes = []
     with others_align():
@@ -77,7 +77,7 @@ def test_a_forked_process_aligns_while_threads_of_its_parent_do() -> None:
     assert codes == [0] * 30
 
 
-def test_a_lock_is_not_inherited_held() -> None:
+def test_a_lock_is_not_inherited_held():
     """Whatever the moment: the parent's thread holds it when the process forks."""
     from pairalign.engines.cuda import cuda_devices
 
@@ -100,7 +100,7 @@ def test_a_lock_is_not_inherited_held() -> None:
     assert code == 0
 
 
-def test_spawned_processes_align_beside_each_other() -> None:
+def test_spawned_processes_align_beside_each_other():
     expected = digest(10)
     with others_align(), multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.map(digest, [10] * 4) == [expected] * 4
@@ -129,7 +129,7 @@ INTERRUPTED = """
 """
 
 
-def test_an_interrupt_leaves_nothing_behind() -> None:
+def test_an_interrupt_leaves_nothing_behind():
     script = textwrap.dedent(INTERRUPTED).format(path=[os.path.dirname(__file__)])
     found = subprocess.run(
         [sys.executable, "-c", script],

@@ -79,7 +79,7 @@ def score(path: Path, first: Side, second: Side, costs: ProfileCosts, posteriors
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_joins_are_the_best_of_all(seed: int) -> None:
+def test_joins_are_the_best_of_all(seed):
     random = np.random.default_rng(seed)
     first, second = (random_side(random, int(random.integers(1, 5))) for _ in range(2))
     costs = ProfileCosts(
@@ -103,7 +103,7 @@ def test_joins_are_the_best_of_all(seed: int) -> None:
     assert score(found, first, second, costs, table) == best
 
 
-def test_wide_alignments_are_joined_by_posteriors_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_alignments_are_joined_by_posteriors_alone(monkeypatch):
     random = np.random.default_rng(1)
     letters = np.array(list("ARNDCQEGHILKMFPSTWYV"))
     two = ["".join(random.choice(letters, 20)) for _ in range(2)]

@@ -31,9 +31,7 @@ def lines_of(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith(shown)]
 
 
-def test_lines_come_every_30_seconds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_come_every_30_seconds(monkeypatch, capsys):
     clock = [1000.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.show_progress(400, True) as meter:
@@ -46,7 +44,7 @@ def test_lines_come_every_30_seconds(
     assert all(LINE.fullmatch(line) for line in lines)
 
 
-def test_a_notebook_has_a_bar() -> None:
+def test_a_notebook_has_a_bar():
     """A widget, or one line that moves where ipywidgets is missing."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
@@ -73,14 +71,7 @@ with show_progress(4, True) as meter:
         ("posterior", "npz", "computed"),
     ],
 )
-def test_a_log_has_lines(
-    source: Path,
-    command: str,
-    ending: str,
-    done: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_log_has_lines(source, command, ending, done, monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     out = source.parent / f"out.{ending}"
     arguments = [command, str(source), "-o", str(out), "--device", "cpu"]
@@ -94,12 +85,7 @@ def test_a_log_has_lines(
 
 
 @pytest.mark.parametrize("forced", [False, True])
-def test_a_terminal_has_a_bar_unless_lines_are_asked_for(
-    source: Path,
-    forced: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_terminal_has_a_bar_unless_lines_are_asked_for(source, forced, monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
     options = ["--progress"] if forced else []
@@ -109,9 +95,7 @@ def test_a_terminal_has_a_bar_unless_lines_are_asked_for(
     assert ("aligning: " in shown) != forced
 
 
-def test_python_shows_what_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_python_shows_what_is_asked_for(monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     pairalign.align(PROTEINS)
     assert capsys.readouterr().err == ""
@@ -119,9 +103,7 @@ def test_python_shows_what_is_asked_for(
     assert lines_of(capsys.readouterr().err)
 
 
-def test_first_use_of_a_gpu_says_that_kernels_are_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_first_use_of_a_gpu_says_that_kernels_are_compiled(tmp_path, monkeypatch, caplog):
     """With a compiler that copies; the second use finds the kernels and says nothing."""
     nvcc = tmp_path / "nvcc"
     nvcc.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; echo binary > "$2"\n')

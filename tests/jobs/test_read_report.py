@@ -2,7 +2,6 @@
 
 import csv
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +55,7 @@ def judged(reads: dict[str, str], flags: list[tuple[str, ...]]) -> dict[str, lis
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hifi", "ont"])
-def test_adapters_and_chimeras_are_found(kind: str) -> None:
+def test_adapters_and_chimeras_are_found(kind):
     reads = damaged(kind, 9000, 2400, 14)
     found = pairalign.overlap(reads, preset=kind, device="cpu", max_overlaps=3)
     report = found.report_reads()
@@ -74,7 +73,7 @@ def test_adapters_and_chimeras_are_found(kind: str) -> None:
             assert 75 <= inner <= 130  # some go on by chance
 
 
-def test_depth_and_kinds(tmp_path: Path) -> None:
+def test_depth_and_kinds(tmp_path):
     reads = {
         "left": GENOME[:400],
         "right": other_strand(GENOME[300:700]),
@@ -95,7 +94,7 @@ def test_depth_and_kinds(tmp_path: Path) -> None:
     assert len(lines) == 5
 
 
-def test_overlaps_come_in_any_pieces() -> None:
+def test_overlaps_come_in_any_pieces():
     reads = damaged("hifi", 6000, 2000, 8)
     found = pairalign.overlap(reads, preset="hifi", device="cpu", max_overlaps=1)
     collector = ReadCollector(found.reads)
@@ -109,7 +108,7 @@ def test_overlaps_come_in_any_pieces() -> None:
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path, capsys):
     reads = tmp_path / "reads.fa"
     letters = {f'"r{k}': GENOME[k * 60 : k * 60 + 300] for k in range(8)}
     reads.write_text("".join(f">{name}\n{one}\n" for name, one in letters.items()))

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_a_rectangle_is_a_block_of_the_square(measure: str, mode: str) -> None:
+def test_a_rectangle_is_a_block_of_the_square(measure, mode):
     first, second = FIRST, SECOND
     if MEASURES[measure].alphabet == pairalign.PROTEIN:
         globins = {one.name: str(one) for one in pairalign.read_fasta(GLOBINS)}
@@ -63,7 +63,7 @@ def test_a_rectangle_is_a_block_of_the_square(measure: str, mode: str) -> None:
     np.testing.assert_array_equal(found.values, square[: len(first), len(first) :])
 
 
-def test_sets_that_share_names_and_sets_of_one() -> None:
+def test_sets_that_share_names_and_sets_of_one():
     one = {"g2": FIRST["g2"]}
     found = pairalign.distance(one, FIRST)
     assert (found.query_names, found.target_names) == (["g2"], list(FIRST))
@@ -103,7 +103,7 @@ def read(path: str) -> tuple[list[str], list[str], np.ndarray]:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_files_have_the_block(format: str, folder: Path) -> None:
+def test_files_have_the_block(format, folder):
     if format == "parquet":
         pytest.importorskip("pyarrow")
     name = f"x.{format}"
@@ -116,7 +116,7 @@ def test_files_have_the_block(format: str, folder: Path) -> None:
     assert Path(f"again.{format}").read_bytes() == Path(name).read_bytes()
 
 
-def test_similarities_and_python(folder: Path) -> None:
+def test_similarities_and_python(folder):
     found = pairalign.distance("a.fa", "b.fa", measure="identity")
     same = pairalign.distance("a.fa", "b.fa", measure="identity", similarity=True)
     np.testing.assert_array_equal(same.values, 1 - found.values)
@@ -135,7 +135,7 @@ def test_similarities_and_python(folder: Path) -> None:
         pairalign.distance("a.fa", "b.fa", measure="score").similarities()
 
 
-def test_pictures(folder: Path) -> None:
+def test_pictures(folder):
     pytest.importorskip("matplotlib")
     assert main(["distance", "a.fa", "b.fa", "--plot", "x.svg", "-q"]) == 0
     assert "4 by 7 sequences" in Path("x.svg").read_text()
@@ -146,7 +146,7 @@ def test_pictures(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [("--max-edits", 40), ("--max-drop", 150)])
-def test_pairs_within_a_limit(limit: tuple[str, int], folder: Path) -> None:
+def test_pairs_within_a_limit(limit, folder):
     sparse = pytest.importorskip("scipy.sparse")
     option, most = limit
     asked = {option[2:].replace("-", "_"): most, "sparse": True}
@@ -179,7 +179,7 @@ def test_pairs_within_a_limit(limit: tuple[str, int], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("measure", ["score", "kimura-2p"])
-def test_parts(measure: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_parts(measure, folder, capfd):
     asked = ["a.fa", "b.fa", "--measure", measure, "--strand", "both", "-q"]
     assert main(["distance", *asked, "-o", "one.npz"]) == 0
     for k in (2, 1, 3):
@@ -198,7 +198,7 @@ def test_parts(measure: str, folder: Path, capfd: pytest.CaptureFixture[str]) ->
         assert not Path(command[command.index("-o") + 1]).exists()
 
 
-def test_a_damaged_head(folder: Path) -> None:
+def test_a_damaged_head(folder):
     from pairalign.formats.distance_parts import read_values
 
     head = b'{"names": ["a"], "order": [0], "measure": "", "window": 9'
@@ -215,7 +215,7 @@ def test_a_damaged_head(folder: Path) -> None:
             read_values([damaged, b"\0\0\0?"], 4)
 
 
-def test_what_cannot_be(folder: Path) -> None:
+def test_what_cannot_be(folder):
     with pytest.raises(UsageError, match=r"^circular is of one set, not of two: leave it out$"):
         pairalign.distance(FIRST, SECOND, circular=True)
     with pytest.raises(UsageError, match=r"^extend is of one set"):

@@ -92,7 +92,7 @@ def report(
     return Page(folder / "r.html")
 
 
-def test_one_file_with_names_escaped(tmp_path: Path) -> None:
+def test_one_file_with_names_escaped(tmp_path):
     page = report(tmp_path, "align", "-o", "o.paf", records=RECORDS)
     assert page.tags.count("b") == page.tags.count("img") == 0
     assert all(address.startswith("data:") for address in page.addresses)
@@ -114,7 +114,7 @@ def test_one_file_with_names_escaped(tmp_path: Path) -> None:
         ("-o", "o.paf", "--min-identity", "0.5"),
     ],
 )
-def test_every_pair_has_its_alignment(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_every_pair_has_its_alignment(arguments, tmp_path):
     page = report(tmp_path, "align", *arguments)
     mode = "local" if "local" in arguments else "global"
     least = 0.5 if "--min-identity" in arguments else None
@@ -129,7 +129,7 @@ def test_every_pair_has_its_alignment(arguments: tuple[str, ...], tmp_path: Path
     assert page.data["isAll"]
 
 
-def test_bits_and_evalues_of_local_alignments(tmp_path: Path) -> None:
+def test_bits_and_evalues_of_local_alignments(tmp_path):
     page = report(tmp_path, "align", "-o", "o.paf", "--mode", "local")
     done = run(
         "align", "in.fa", "-o", "o.tsv", "--mode", "local", "--device", "cpu",
@@ -147,7 +147,7 @@ def test_bits_and_evalues_of_local_alignments(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["distance", "tree"])
-def test_distances(command: str, tmp_path: Path) -> None:
+def test_distances(command, tmp_path):
     name = {"distance": "d.phy", "tree": "t.txt"}[command]
     page = report(tmp_path, command, "-o", name, "--measure", "identity")
     found = pairalign.align(PLAIN, device="cpu")
@@ -162,7 +162,7 @@ def test_distances(command: str, tmp_path: Path) -> None:
     assert page.data["map"]["measure"] == "distance (identity)"
 
 
-def test_rows_of_a_multiple_alignment(tmp_path: Path) -> None:
+def test_rows_of_a_multiple_alignment(tmp_path):
     """Also of an alignment that is given, which has no guide tree."""
     page = report(tmp_path, "msa", "-o", "m.afa")
     rows = dict(zip(PLAIN, aligned_rows(tmp_path / "m.afa"), strict=True))
@@ -182,7 +182,7 @@ def aligned_rows(path: Path) -> list[str]:
     return ["".join(one.splitlines()[1:]) for one in records]
 
 
-def test_overlaps_have_alignments_and_reads(tmp_path: Path) -> None:
+def test_overlaps_have_alignments_and_reads(tmp_path):
     reads = {"a": "ACGTTGCAACGTACGGTCATTAGCCA" * 8, "b": "TGGCTAATGACCGTACGTTGCAACGT" * 8}
     page = report(tmp_path, "overlap", "-o", "o.paf", "--preset", "short", records=reads)
     assert page.pairs == [("a", "b")]
@@ -194,7 +194,7 @@ def test_overlaps_have_alignments_and_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [("align", "-o", "o.paf"), ("distance", "-o", "d.phy")])
-def test_both_strands(given: tuple[str, ...], tmp_path: Path) -> None:
+def test_both_strands(given, tmp_path):
     records = {"a": "ACGTTGCAACGTACGGTCATTAGCCA", "b": "TGGCTAATGACCTACGTTGCAACG"}
     page = report(tmp_path, *given, "--strand", "both", records={**records, "c": "ACGTTGCAA"})
     (k,) = (k for k, names in enumerate(page.pairs) if set(names) == {"a", "b"})
@@ -204,21 +204,21 @@ def test_both_strands(given: tuple[str, ...], tmp_path: Path) -> None:
     assert page.data["pairs"]["queryStart"][k] == pair.query_start
 
 
-def test_reads_without_cigars_in_their_file(tmp_path: Path) -> None:
+def test_reads_without_cigars_in_their_file(tmp_path):
     reads = {"a": "ACGTTGCAACGTACGGTCATTAGCCA" * 8, "b": "ACGTTGCAACGTACGGTCATTAGCCA" * 8}
     given = ("-o", "o.paf", "--preset", "short", "--no-cigar")
     page = report(tmp_path, "overlap", *given, records=reads)
     assert page.rows(0) == (reads["a"], reads["b"])
 
 
-def test_two_sets(tmp_path: Path) -> None:
+def test_two_sets(tmp_path):
     (tmp_path / "other.fa").write_text(fasta(PLAIN))
     page = report(tmp_path, "align", "other.fa", "-o", "o.tsv")
     assert sorted(page.pairs) == sorted((a, b) for a in PLAIN for b in PLAIN)
     assert page.data["noMap"] == "it is drawn of one set"
 
 
-def test_several_alignments_of_a_pair_are_aligned_again_alike(tmp_path: Path) -> None:
+def test_several_alignments_of_a_pair_are_aligned_again_alike(tmp_path):
     part = "MKVLAAGGWTREHHKLAMNPQRSTVWYC"
     records = {"a": part, "b": part + "GGGGGGGG" + part[:20], "c": part[5:]}
     given = ("align", "-o", "o.tsv", "--mode", "local", "--hsps", "2")
@@ -230,7 +230,7 @@ def test_several_alignments_of_a_pair_are_aligned_again_alike(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("ending", ["paf", "tsv", "abc"])
-def test_best_hits_come_once(ending: str, tmp_path: Path) -> None:
+def test_best_hits_come_once(ending, tmp_path):
     records = {f"s{k}": text for k, text in enumerate(FAMILY)}
     page = report(tmp_path, "align", "-o", f"o.{ending}", "--max-hits", "2", records=records)
     found = pairalign.align(records, device="cpu", max_hits=2)
@@ -250,7 +250,7 @@ def cells_of(shown: dict[str, object]) -> np.ndarray:
     return np.frombuffer(base64.b64decode(str(shown["cells"])), "<u2")
 
 
-def test_the_heat_map_stays_under_thresholds(tmp_path: Path) -> None:
+def test_the_heat_map_stays_under_thresholds(tmp_path):
     page = report(tmp_path, "align", "-o", "o.tsv", "--min-identity", "0.5")
     shown = page.data["map"]
     order = shown["order"]
@@ -270,13 +270,13 @@ def test_the_heat_map_stays_under_thresholds(tmp_path: Path) -> None:
     assert None in values.values()
 
 
-def test_scores_alone_have_a_heat_map(tmp_path: Path) -> None:
+def test_scores_alone_have_a_heat_map(tmp_path):
     page = report(tmp_path, "align", "-o", "o.tsv", "--score-only")
     assert page.data["map"]["measure"] == "score"
     assert page.data["map"]["high"] == max(page.data["pairs"]["score"])
 
 
-def test_large_maps_have_means_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_maps_have_means_of_blocks(monkeypatch):
     monkeypatch.setattr("pairalign.jobs.report.heat_map.SIDE", 3)
     matrix = pairalign.distance(FAMILY, device="cpu")
     tree = pairalign.tree(matrix, method="upgma")
@@ -292,7 +292,7 @@ def test_large_maps_have_means_of_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
 # Other
 
 
-def test_cigars_are_merged() -> None:
+def test_cigars_are_merged():
     found = pairalign.align(RECORDS, device="cpu")
     for pair, text in zip(found, merged_cigars(found), strict=True):
         plain = re.sub(r"[=X]", "M", pair.cigar)
@@ -315,14 +315,14 @@ def test_cigars_are_merged() -> None:
         ("cluster", "-o", "o.tsv", "--min-identity", "0.9"),
     ],
 )
-def test_when_and_where_it_was_made(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_when_and_where_it_was_made(command, tmp_path):
     """A small set is aligned on the CPU, on machines with GPUs as well."""
     page = report(tmp_path, *command, device="auto")
     assert re.search(r"date\s*20\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", page.text)
     assert re.search(r"device\s*cpu\s", page.text)
 
 
-def test_scripts_set_text_as_text_alone() -> None:
+def test_scripts_set_text_as_text_alone():
     """No script of ours makes HTML or programs of texts; nothing else may run on the page."""
     folder = Path(pairalign.__file__).parent / "jobs" / "report" / "templates"
     ours = [path for path in folder.glob("*.js") if not path.name.startswith("d3.")]
@@ -337,9 +337,7 @@ def test_scripts_set_text_as_text_alone() -> None:
 @pytest.mark.parametrize(
     ("command", "ending"), [("cluster", "uc"), ("split", "csv")], ids=["cluster", "split"]
 )
-def test_what_draws_no_heat_map_has_no_place_for_one(
-    command: str, ending: str, tmp_path: Path
-) -> None:
+def test_what_draws_no_heat_map_has_no_place_for_one(command, ending, tmp_path):
     more = ("--folds", "2", "--tolerance", "1") if command == "split" else ()
     page = report(tmp_path, command, "-o", f"o.{ending}", "--min-identity", "0.5", *more)
     assert (page.data["map"], page.data["noMap"]) == (None, None)

@@ -86,14 +86,14 @@ def browser(opened, page: Path):
     assert opened.get_log("browser") == []
 
 
-def test_names_and_descriptions_are_text(browser) -> None:
+def test_names_and_descriptions_are_text(browser):
     show(browser, "sequences")
     assert sorted(cells(browser, 0, "sequences")) == sorted(HEADERS)
     assert sorted(cells(browser, 1, "sequences")) == sorted(HEADERS.values())
     assert browser.find_elements("css selector", "main b, main img") == []
 
 
-def test_sorted_by_a_click_on_a_heading(browser) -> None:
+def test_sorted_by_a_click_on_a_heading(browser):
     show(browser, "pairs")
     button = browser.find_element("css selector", "#pairs-table button[data-column='2']")
     button.click()
@@ -105,7 +105,7 @@ def test_sorted_by_a_click_on_a_heading(browser) -> None:
     assert heading.get_attribute("aria-sort") == "ascending"
 
 
-def test_searched_and_filtered(browser) -> None:
+def test_searched_and_filtered(browser):
     show(browser, "pairs")
     found = {(p.query.name, p.target.name): p for p in pairalign.align(RECORDS, mode="local")}
     assert len(cells(browser, 0)) == 6
@@ -131,7 +131,7 @@ def test_searched_and_filtered(browser) -> None:
     assert field.get_attribute("aria-invalid") == "true"
 
 
-def test_a_click_shows_the_alignment(browser) -> None:
+def test_a_click_shows_the_alignment(browser):
     show(browser, "pairs")
     expected = pairalign.align(RECORDS, mode="local", device="cpu")
     names = cells(browser, 0)[0], cells(browser, 1)[0]
@@ -150,7 +150,7 @@ def test_a_click_shows_the_alignment(browser) -> None:
     assert dialog.get_attribute("open") is None
 
 
-def test_hits_of_a_sequence_with_what_they_cover(browser) -> None:
+def test_hits_of_a_sequence_with_what_they_cover(browser):
     show(browser, "sequences")
     search = browser.find_element("id", "sequences-search")
     search.send_keys("plain")
@@ -172,7 +172,7 @@ def test_hits_of_a_sequence_with_what_they_cover(browser) -> None:
     assert browser.find_element("id", "sequences-table").is_displayed()
 
 
-def test_downloads(browser) -> None:
+def test_downloads(browser):
     show(browser, "pairs")
     lines = [line.split("\t") for line in saved(browser, "save-pairs").splitlines()]
     assert len(lines) == 7
@@ -189,7 +189,7 @@ def test_downloads(browser) -> None:
     browser.get_log("browser")  # Chromium may say that data: was not downloaded
 
 
-def test_the_tree_is_read_by_others(browser, tmp_path: Path) -> None:
+def test_the_tree_is_read_by_others(browser, tmp_path):
     """Names that Newick means something by are quoted; the tree is that of the distances."""
     phylo = pytest.importorskip("Bio.Phylo")
     show(browser, "map")
@@ -209,7 +209,7 @@ def test_the_tree_is_read_by_others(browser, tmp_path: Path) -> None:
             assert tree.distance(one, other) == pytest.approx(expected.distance(one, other), 1e-4)
 
 
-def test_the_map_under_the_pointer(browser) -> None:
+def test_the_map_under_the_pointer(browser):
     actions = pytest.importorskip("selenium.webdriver").ActionChains(browser)
     show(browser, "map")
     canvas = browser.find_element("id", "map-canvas")
@@ -229,7 +229,7 @@ def test_the_map_under_the_pointer(browser) -> None:
     assert canvas.size == size
 
 
-def test_the_network_is_of_the_pairs_shown(browser) -> None:
+def test_the_network_is_of_the_pairs_shown(browser):
     show(browser, "network")
     said = browser.find_element("id", "network-note").text
     assert "6 of the 6 pairs shown" in said
@@ -238,7 +238,7 @@ def test_the_network_is_of_the_pairs_shown(browser) -> None:
     assert "3 of the 3 pairs shown" in browser.find_element("id", "network-note").text
 
 
-def test_logarithmic_histograms(browser) -> None:
+def test_logarithmic_histograms(browser):
     script = (
         "return [...document.querySelectorAll('#histograms figure')].map((figure) =>"
         "[...figure.querySelectorAll('rect')].map((bar) => +bar.getAttribute('height')))"
@@ -255,7 +255,7 @@ def test_logarithmic_histograms(browser) -> None:
         assert shares == pytest.approx([math.log(2 * one) / room for one in numbers])
 
 
-def test_by_keyboard_alone(browser) -> None:
+def test_by_keyboard_alone(browser):
     """From the top of the page with keys alone: tabs, search, sort, a pair, and back to it."""
     keys = pytest.importorskip("selenium.webdriver").Keys
     actions = pytest.importorskip("selenium.webdriver").ActionChains(browser)
@@ -298,7 +298,7 @@ def test_by_keyboard_alone(browser) -> None:
 
 @pytest.mark.parametrize("width", [360, 800, 1400])
 @pytest.mark.parametrize("dark", [False, True])
-def test_widths_and_colours(browser, width: int, dark: bool) -> None:
+def test_widths_and_colours(browser, width, dark):
     """Nothing is wider than the screen but what scrolls by itself; dark screens stay dark."""
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
@@ -317,7 +317,7 @@ def test_widths_and_colours(browser, width: int, dark: bool) -> None:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:
+def test_overlaps_on_strand_minus(opened, tmp_path):
     """The query is shown as it is aligned, with its coordinates on the strand that was read."""
     draw = random.Random(2)
     genome = "".join(draw.choices("ACGT", k=900))
@@ -346,7 +346,7 @@ def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:
     assert opened.get_log("browser") == []
 
 
-def test_long_alignments_come_in_parts(opened, tmp_path: Path) -> None:
+def test_long_alignments_come_in_parts(opened, tmp_path):
     draw = random.Random(3)
     long = "".join(draw.choices("ACGT", k=13_000))
     page = make_page(tmp_path, {"a": long, "b": long[:-1] + "A"}, "align", "-o", "o.tsv")
@@ -363,7 +363,7 @@ def test_long_alignments_come_in_parts(opened, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("least", ["1", "100000"])
 @pytest.mark.parametrize("count", [2, 3])
-def test_few_sequences_and_no_pairs(opened, tmp_path: Path, count: int, least: str) -> None:
+def test_few_sequences_and_no_pairs(opened, tmp_path, count, least):
     records = {f"s{k}": "MKVLAAGGWTREHHKL"[k:] for k in range(count)}
     given = ("align", "-o", "o.paf", "--min-score", least, "--mode", "local")
     page = make_page(tmp_path, records, *given)
@@ -377,7 +377,7 @@ def test_few_sequences_and_no_pairs(opened, tmp_path: Path, count: int, least: s
     assert opened.get_log("browser") == []
 
 
-def test_two_sets_in_a_browser(opened, tmp_path: Path) -> None:
+def test_two_sets_in_a_browser(opened, tmp_path):
     (tmp_path / "other.fa").write_text(fasta({"s0": "MKVLAAGGWTREHH", "t": "MKVLAGGWTRE"}))
     records = {"s0": "MKVLAAGGWTREHHKL", "s1": "MKVLWTREHHKL", "s2": "MKVLAAGGWTAAHHKL"}
     page = make_page(tmp_path, records, "align", "other.fa", "-o", "o.tsv")
@@ -415,7 +415,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("tab", ["overview", "pairs", "sequences", "map"])
-def test_thousands_of_sequences_open_in_time(opened, large: Path, tab: str) -> None:
+def test_thousands_of_sequences_open_in_time(opened, large, tab):
     """The goal of the page is a time; all of its scripts have run when it has been loaded."""
     opened.get("about:blank")
     opened.get(f"{large.as_uri()}#/{tab}")

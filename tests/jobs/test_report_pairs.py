@@ -11,7 +11,7 @@ from pairalign.statistics.significance import find_significance
 FAMILY = [f"MKVLAAGGW{'TR' * k}{'HKL' * (k % 3)}" for k in range(9)]
 
 
-def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch):
     """The best partner of each sequence is there before anybody's second best."""
     monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
     found = pairalign.align(FAMILY, device="cpu")
@@ -32,7 +32,7 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("most", [9, 20, 30, 36])
-def test_the_room_is_used(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_room_is_used(most, monkeypatch):
     """What one sequence has no hits for is there for the hits of others."""
     monkeypatch.setattr(chosen, "MOST_PAIRS", most)
     found = pairalign.align(FAMILY, device="cpu")
@@ -45,7 +45,7 @@ def test_the_room_is_used(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert collector.is_all == (len(offered) == 36)
 
 
-def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch):
     monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
     found = pairalign.align(FAMILY, mode="local", device="cpu")
     significance = find_significance(found.scoring, found.queries)
@@ -60,7 +60,7 @@ def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch: pytest.MonkeyPat
         assert offered.raw_score[0] == found.raw_score[np.argmin(values)]
 
 
-def test_pruning_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pruning_changes_nothing(monkeypatch):
     generator = np.random.default_rng(4)
     texts = ["".join(generator.choice(list("ACDEFGHIKLMNPQRSTVWY"), 12)) for _ in range(60)]
     found = pairalign.align(texts, device="cpu", detail="stats")
@@ -78,7 +78,7 @@ def test_pruning_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert best(len(found)) == best(50)
 
 
-def test_long_sequences_are_left_out_not_their_alignments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_sequences_are_left_out_not_their_alignments(monkeypatch):
     monkeypatch.setattr(chosen, "MOST_RESIDUES", 60)
     found = pairalign.align(FAMILY, device="cpu")
     collector = ReportCollector(found.queries, found.targets)
@@ -90,7 +90,7 @@ def test_long_sequences_are_left_out_not_their_alignments(monkeypatch: pytest.Mo
     assert offered.has_cigar
 
 
-def test_histograms_count_all() -> None:
+def test_histograms_count_all():
     found = pairalign.align(FAMILY, device="cpu")
     collector = ReportCollector(found.queries, found.targets)
     for start in range(0, len(found), 7):
@@ -101,7 +101,7 @@ def test_histograms_count_all() -> None:
     assert lengths.counts.sum() == 9
 
 
-def test_the_closest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_closest_pairs(monkeypatch):
     monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
     sequences = pairalign.SequenceSet.from_strings(FAMILY)
     scoring = pairalign.make_scoring("protein")
@@ -120,7 +120,7 @@ def test_the_closest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
         assert min(square[k, i + j - k] for i, j in asked if k in (i, j)) == square[k].min()
 
 
-def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch):
     found = pairalign.align(FAMILY, device="cpu", detail="stats")
     collector = ReportCollector(found.queries, found.targets)
     collector.add(found)

@@ -139,7 +139,7 @@ def size_of(found: Any) -> int:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_copies_are_written_as_the_result(name: str, tmp_path: Path) -> None:
+def test_copies_are_written_as_the_result(name, tmp_path):
     found = MAKERS[name](tmp_path)
     expected = written(found, tmp_path)
     assert expected
@@ -148,7 +148,7 @@ def test_copies_are_written_as_the_result(name: str, tmp_path: Path) -> None:
         assert written(copied, tmp_path) == expected
 
 
-def test_every_public_result_is_looked_at(tmp_path: Path) -> None:
+def test_every_public_result_is_looked_at(tmp_path):
     made = {type(make(tmp_path)) for make in MAKERS.values()}
     names = [name for name in pairalign.__all__ if isinstance(getattr(pairalign, name), type)]
     lacking = [
@@ -160,7 +160,7 @@ def test_every_public_result_is_looked_at(tmp_path: Path) -> None:
     assert lacking == []
 
 
-def test_confidence_and_files_in_a_process_that_has_aligned_nothing(tmp_path: Path) -> None:
+def test_confidence_and_files_in_a_process_that_has_aligned_nothing(tmp_path):
     """Nobody had told the alignments there how to write themselves."""
     found = pairalign.align(GLOBINS)
     found.write(tmp_path / "here.paf")
@@ -178,12 +178,12 @@ def test_confidence_and_files_in_a_process_that_has_aligned_nothing(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["overlaps", "E-values", "clusters", "msa"])
-def test_another_process_writes_the_same(name: str, tmp_path: Path) -> None:
+def test_another_process_writes_the_same(name, tmp_path):
     found = MAKERS[name](tmp_path)
     assert other_process(pickle.dumps(found), tmp_path) == written(found, tmp_path)
 
 
-def test_results_go_to_processes_and_come_back(tmp_path: Path) -> None:
+def test_results_go_to_processes_and_come_back(tmp_path):
     found = [MAKERS[name](tmp_path) for name in ("align", "overlaps", "sparse", "store")]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(size_of, found)) == list(map(len, found))

@@ -36,7 +36,7 @@ CASES: dict[str, tuple[str, Callable[[], Any], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("command", CASES)
-def test_written_as_the_command_writes(command: str, tmp_path: Path) -> None:
+def test_written_as_the_command_writes(command, tmp_path):
     options, make, endings = CASES[command]
     found = make()
     for ending in endings:

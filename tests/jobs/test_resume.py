@@ -35,9 +35,7 @@ def begun_anew(command: list[str]) -> list[str]:
     return [word for word in (*command[:place], *command[place + 2 :]) if word != "--resume"]
 
 
-def test_it_goes_on_and_does_not_begin_anew(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_it_goes_on_and_does_not_begin_anew(command, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     done = read_manifest(BEGUN).pairs
     capfd.readouterr()
@@ -56,13 +54,7 @@ def test_it_goes_on_and_does_not_begin_anew(
         (("--format", "tsv"), "format: paf and tsv"),
     ],
 )
-def test_another_run_is_refused(
-    command: list[str],
-    change: tuple[str, ...],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_another_run_is_refused(command, change, said, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     run(*command, *change, code=1)
     assert said in capfd.readouterr().err
@@ -70,9 +62,7 @@ def test_another_run_is_refused(
     assert md5("out.paf") == md5("one.paf")
 
 
-def test_another_input_or_version_is_refused(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_another_input_or_version_is_refused(command, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     text = Path("in.fa").read_text()
     Path("in.fa").write_text(text.replace("A", "W", 1))
@@ -87,7 +77,7 @@ def test_another_input_or_version_is_refused(
     assert md5("out.paf") == md5("one.paf")
 
 
-def test_another_machine_may_go_on(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_machine_may_go_on(command, monkeypatch):
     """Threads and memory decide slabs, and may be others."""
     interrupt(command, monkeypatch)
     run(*command[:-1], "1G", "--threads", "2")
@@ -95,12 +85,7 @@ def test_another_machine_may_go_on(command: list[str], monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("damage", range(6))
-def test_damage_is_refused(
-    damage: int,
-    command: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_damage_is_refused(damage, command, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     manifest, piece = Path(BEGUN), Path("out.paf.parts/part-1-of-1.2.paf")
     text = manifest.read_bytes()
@@ -125,9 +110,7 @@ def test_damage_is_refused(
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_what_is_no_piece_of_the_run_stays(
-    anew: bool, command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_piece_of_the_run_stays(anew, command, monkeypatch):
     interrupt(command, monkeypatch)
     own = Path("out.paf.parts/part-1-of-1.bak")
     own.write_text("mine")
@@ -137,9 +120,7 @@ def test_what_is_no_piece_of_the_run_stays(
     assert own.read_text() == "mine"
 
 
-def test_an_empty_manifest_is_nobodys(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_manifest_is_nobodys(command, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     Path(BEGUN).write_bytes(b"")
     before = {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()}
@@ -150,9 +131,7 @@ def test_an_empty_manifest_is_nobodys(
     assert {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()} == before
 
 
-def test_a_piece_that_is_not_in_the_manifest_is_written_again(
-    command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_piece_that_is_not_in_the_manifest_is_written_again(command, monkeypatch):
     interrupt(command, monkeypatch)
     Path("out.paf.parts/part-1-of-1.4.paf").write_bytes(b"ended between both")
     run(*command)
@@ -160,7 +139,7 @@ def test_a_piece_that_is_not_in_the_manifest_is_written_again(
     assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
-def test_two_runs_of_one_output(capfd: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_of_one_output(capfd):
     write_set("in.fa", 30, 60)
     manifest = Manifest({"run": 1}, "paf", 1, 1)
     held = PartOutput(whole_part("out.paf"), manifest, resume=True, owns_folder=True)
@@ -171,7 +150,7 @@ def test_two_runs_of_one_output(capfd: pytest.CaptureFixture[str]) -> None:
     run("align", "in.fa", "-o", "out.paf", "-q")
 
 
-def test_a_run_that_has_just_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_has_just_finished(monkeypatch):
     part = Part(".", 1, 1)
     os.close(Manifest({}, "paf", 1, 1).write(part.begun))
 
@@ -184,12 +163,7 @@ def test_a_run_that_has_just_finished(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
-def test_file_systems_without_locks(
-    number: int,
-    command: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_file_systems_without_locks(number, command, monkeypatch, capfd):
     """As Lustre without ``-o flock``: a run goes on, a new one replaces what it has left."""
 
     def refuse(descriptor: int, how: int) -> None:
@@ -210,9 +184,7 @@ def test_file_systems_without_locks(
 
 @pytest.mark.parametrize("seconds", ["0", "1e6"])
 @pytest.mark.parametrize("command", ["align", "listed", "distance", "overlap"])
-def test_results_are_committed_as_often_as_they_are_to_be(
-    monkeypatch: pytest.MonkeyPatch, command: str, seconds: str
-) -> None:
+def test_results_are_committed_as_often_as_they_are_to_be(monkeypatch, command, seconds):
     """Also where memory has room for all of them: work may take hours and give few bytes."""
     write_set("in.fa", 40, 60)
     options = ["in.fa", "-o", "out", "--device", "cpu", "-q", "-t", "1"]
@@ -242,7 +214,7 @@ def test_results_are_committed_as_often_as_they_are_to_be(
 
 
 @pytest.mark.parametrize("format", ["tsv", "sam", "parquet", "graphml", "npz"])
-def test_formats_are_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formats_are_resumed(format, monkeypatch):
     """After two kills; each format is, as a shard, in test_resumed_shards.py."""
     write_set("in.fa", 40, 60)
     options = ("--window", "9", "--mode", "local", "--min-score", "12", "--format", format)
@@ -255,9 +227,7 @@ def test_formats_are_resumed(format: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("output", ["out.tsv", "out.nwk"])
-def test_distances_and_trees_are_resumed(
-    output: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_distances_and_trees_are_resumed(output, monkeypatch, capfd):
     write_set("in.fa", 1100, 12)  # more than a window
     name = "tree" if output == "out.nwk" else "distance"
     run(name, "in.fa", "-o", f"one.{output}", "-q")
@@ -293,7 +263,7 @@ def small_disk(tmp_path: Path):
 
 
 @pytest.mark.parametrize("format", ["tsv", "tsv.gz", "tsv.zst"])
-def test_a_full_disk_gets_room(small_disk, format: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_gets_room(small_disk, format, capfd):
     place, enlarge = small_disk
     write_set("in.fa", 160, 200)
     run("align", "in.fa", "-o", f"one.{format}", "-q", "--window", "20")

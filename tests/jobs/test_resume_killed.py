@@ -67,7 +67,7 @@ KILLS = int(os.environ.get("PAIRALIGN_KILLS", "3"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ENDINGS)
-def test_killed_at_random_moments(format: str) -> None:
+def test_killed_at_random_moments(format):
     name = {"phylip": "distance", "newick": "tree"}.get(format, "align")
     inputs = ["in.fa"]
     options = ["--mode", "local", "--format", format.removesuffix(".gz")]
@@ -124,12 +124,7 @@ BRIEF = ("--window", "9", "--mode", "local", "--min-score", "12")
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])
-def test_killed_at_every_step(
-    step: int,
-    after: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    whole_runs: Callable[[str], str],
-) -> None:
+def test_killed_at_every_step(step, after, monkeypatch, whole_runs):
     format = ("fasta", "tsv.gz", "parquet")[step % 3]
     write_set("in.fa", 40, 60)
     expected = whole_runs(format)

@@ -50,9 +50,7 @@ def contents() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: f"{one[0]}-{one[-1]}")
-def test_shards_that_went_on_are_merged(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shards_that_went_on_are_merged(command, monkeypatch):
     output = "one.npy" if command[0] == "distance" else "one"
     run(*command, "-o", output, "-q", "--device", "cpu")
     make_shards(command, monkeypatch)
@@ -61,7 +59,7 @@ def test_shards_that_went_on_are_merged(
     assert Path(merged).read_bytes() == Path(output).read_bytes()
 
 
-def test_distances_of_shards_that_went_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances_of_shards_that_went_on(monkeypatch):
     make_shards(("distance", "in.fa", "--measure", "kimura"), monkeypatch)
     run("tree", "in.fa", "-o", "one.nwk", "-q", "--device", "cpu", "--measure", "kimura")
     run("tree", "parts", "--names", "in.fa", "-o", "all.nwk", "-q")
@@ -73,11 +71,7 @@ def test_distances_of_shards_that_went_on(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("command", [ALIGN, COMMANDS[-2], COMMANDS[-1]], ids=lambda one: one[0])
-def test_complete_shards_are_not_made_again(
-    command: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_complete_shards_are_not_made_again(command, monkeypatch, capfd):
     if command == ALIGN:
         command = (*ALIGN, "--format", "paf")
     made = make_shards(command, monkeypatch)
@@ -94,7 +88,7 @@ def test_complete_shards_are_not_made_again(
     assert contents() == before
 
 
-def test_a_damaged_shard_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_shard_is_made_again(monkeypatch):
     command = (*ALIGN, "--format", "paf")
     made = make_shards(command, monkeypatch)
     before = contents()
@@ -128,9 +122,7 @@ def summary_of(command: list[str], capfd: pytest.CaptureFixture[str]) -> dict[st
     ],
     ids=lambda one: f"{one[0]}-{one[-1]}",
 )
-def test_the_summary_is_of_the_whole(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_summary_is_of_the_whole(command, monkeypatch, capfd):
     expected = summary_of([*command, "--device", "cpu"], capfd)
     for made in [*Path("parts").glob("*"), *Path("parts").glob(".p*")]:
         made.unlink()

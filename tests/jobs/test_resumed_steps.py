@@ -58,9 +58,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_run_goes_on_where_it_was_ended(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
-) -> None:
+def test_a_run_goes_on_where_it_was_ended(name, tmp_path, monkeypatch, computed):
     monkeypatch.chdir(tmp_path)
     arguments, count = COMMANDS[name]
     write_family(tmp_path / "family.fa", count)
@@ -87,9 +85,7 @@ def test_a_run_goes_on_where_it_was_ended(
     assert left == {name, f"whole.{name}"}
 
 
-def test_groups_and_joins_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
-) -> None:
+def test_groups_and_joins_are_kept(tmp_path, monkeypatch, computed):
     """Of FASTA, which has no confidence: its posteriors are those of groups and joins alone."""
     monkeypatch.chdir(tmp_path)
     write_family(tmp_path / "family.fa", 130, 12)
@@ -107,12 +103,7 @@ def test_groups_and_joins_are_kept(
     assert Path("a.afa").read_bytes() == Path("whole.afa").read_bytes()
 
 
-def test_another_run_and_damage_are_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    computed: dict[str, Any],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_another_run_and_damage_are_refused(tmp_path, monkeypatch, computed, capsys):
     monkeypatch.chdir(tmp_path)
     write_family(tmp_path / "family.fa", 8)
     command = ["posterior", "family.fa", "-o", "p.tsv", "--resume", "--commit-every", "0", "-q"]
@@ -134,9 +125,7 @@ def test_another_run_and_damage_are_refused(
 
 
 @pytest.mark.parametrize("format", ["afa", "sto"])
-def test_additions_go_on_where_they_were_ended(
-    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
-) -> None:
+def test_additions_go_on_where_they_were_ended(format, tmp_path, monkeypatch, computed):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(joining, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)
@@ -164,12 +153,7 @@ def test_additions_go_on_where_they_were_ended(
     assert left == {"family.fa", "new.fa", "made.afa", out, f"whole.{format}"}
 
 
-def test_additions_to_another_alignment_are_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    computed: dict[str, Any],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_additions_to_another_alignment_are_refused(tmp_path, monkeypatch, computed, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(joining, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)

@@ -1,7 +1,5 @@
 """Circular sequences turned to a common start."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from test_circular import mutated, other_strand, random_text, rotated
@@ -25,7 +23,7 @@ def genomes() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("start", [1, 2, 350, 700])
-def test_all_begin_at_the_same_residue(start: int) -> None:
+def test_all_begin_at_the_same_residue(start):
     sequences = genomes()
     found = pairalign.rotate(sequences, to=f"one:{start}", strand="both")
     expected = rotated(sequences["one"], start - 1)
@@ -37,14 +35,14 @@ def test_all_begin_at_the_same_residue(start: int) -> None:
     assert pairalign.distance(sequences, measure="identity")[0, 3] > 0.2
 
 
-def test_one_strand_is_kept() -> None:
+def test_one_strand_is_kept():
     sequences = genomes()
     found = pairalign.rotate(sequences, to="two")
     assert found[0].residues == found[1].residues == sequences["two"]
     assert found[2].residues in 2 * sequences["back"]
 
 
-def test_names_with_colons_are_names() -> None:
+def test_names_with_colons_are_names():
     text = genomes()["one"]
     found = pairalign.rotate({"chr:7": text, "b": rotated(text, 9)}, to="chr:7")
     assert found[1].residues == text
@@ -53,18 +51,18 @@ def test_names_with_colons_are_names() -> None:
 
 
 @pytest.mark.parametrize("to", ["other", "one:0", "one:701", "one:x", "one:", ""])
-def test_a_start_that_is_not_there(to: str) -> None:
+def test_a_start_that_is_not_there(to):
     with pytest.raises(FastaError, match=r"no sequence is called|there is no residue"):
         pairalign.rotate(genomes(), to=to)
 
 
-def test_it_is_of_mode_global() -> None:
+def test_it_is_of_mode_global():
     with pytest.raises(ScoringError, match="mode global"):
         pairalign.rotate(genomes(), to="one", mode="local")
     assert len(pairalign.rotate({"a": "ACGT"}, to="a:2")) == 1
 
 
-def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capfd):
     sequences = genomes()
     given, output = tmp_path / "in.fa", tmp_path / "out.fa"
     given.write_text("".join(f">{name} of a phage\n{s}\n" for name, s in sequences.items()))

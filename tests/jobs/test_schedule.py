@@ -71,9 +71,7 @@ def no_thread_stays() -> Iterator[None]:
     room=st.none() | st.integers(0, 40),
     seed=st.randoms(use_true_random=False),
 )
-def test_results_come_in_order_each_once(
-    count: int, engines: int, ahead: int, room: int | None, seed
-) -> None:
+def test_results_come_in_order_each_once(count, engines, ahead, room, seed):
     windows = windows_of(count)
     costs = [seed.randint(0, 5) for _ in windows]
     delays = [seed.choice([0, 0, 0, 0.001]) for _ in windows]
@@ -91,7 +89,7 @@ def test_results_come_in_order_each_once(
     assert not any(one.cancelled.is_set() for one in pretended)
 
 
-def test_the_longest_goes_first() -> None:
+def test_the_longest_goes_first():
     engine = Pretend()
     costs = [3, 1, 4, 1, 5, 9, 2, 6]
     list(run([engine], windows_of(8), costs))
@@ -99,7 +97,7 @@ def test_the_longest_goes_first() -> None:
 
 
 @pytest.mark.parametrize("ahead", [1, 2, 3, 7])
-def test_look_ahead_is_bounded(ahead: int) -> None:
+def test_look_ahead_is_bounded(ahead):
     """While a result is looked at, at most `ahead` - 1 others are there or on the way."""
     engines = [Pretend(f"fake:{k}") for k in range(3)]
     for place, _ in enumerate(run(engines, windows_of(20), list(range(20)), ahead)):
@@ -110,9 +108,7 @@ def test_look_ahead_is_bounded(ahead: int) -> None:
 
 
 @pytest.mark.parametrize(("room", "expected"), [(0, 3), (29, 3), (40, 4), (79, 7), (10**6, 20)])
-def test_while_one_takes_long_others_go_on_as_far_as_there_is_room(
-    room: int, expected: int
-) -> None:
+def test_while_one_takes_long_others_go_on_as_far_as_there_is_room(room, expected):
     """Results take 10 bytes each, those of the window that takes long, too."""
     far_enough = threading.Event()
     started: set[int] = set()
@@ -135,7 +131,7 @@ def test_while_one_takes_long_others_go_on_as_far_as_there_is_room(
     assert before == set(range(expected))
 
 
-def test_no_window_is_overtaken_by_many() -> None:
+def test_no_window_is_overtaken_by_many():
     """The cheapest, at the front of those that may start, is taken before all that are near."""
     engine = Pretend()
     costs = [1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]
@@ -143,7 +139,7 @@ def test_no_window_is_overtaken_by_many() -> None:
     assert engine.done == [1, 2, 3, 0, 4, 5, 6, 7, 8, 9, 10, 11]
 
 
-def test_engines_work_at_the_same_time() -> None:
+def test_engines_work_at_the_same_time():
     meeting = threading.Barrier(4)
 
     def work(window: Window) -> int:
@@ -155,7 +151,7 @@ def test_engines_work_at_the_same_time() -> None:
     assert [len(engine.done) for engine in engines] == [3, 3, 3, 3]
 
 
-def test_a_failure_names_engine_and_window() -> None:
+def test_a_failure_names_engine_and_window():
     def fail(window: Window) -> int:
         if window.index == 3:
             raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
@@ -174,7 +170,7 @@ def test_a_failure_names_engine_and_window() -> None:
     assert engine.done == [0, 1, 2, 3]
 
 
-def test_errors_on_purpose_pass_as_they_are() -> None:
+def test_errors_on_purpose_pass_as_they_are():
     error = CapacityError("too large", 2, 1)
 
     def fail(window: Window) -> int:
@@ -185,7 +181,7 @@ def test_errors_on_purpose_pass_as_they_are() -> None:
     assert caught.value is error
 
 
-def test_a_failure_ends_the_others() -> None:
+def test_a_failure_ends_the_others():
     """One engine fails while another is at work: that one is cancelled."""
     busy = threading.Event()
 
@@ -207,7 +203,7 @@ def test_a_failure_ends_the_others() -> None:
 
 
 @pytest.mark.parametrize("engines", [1, 3])
-def test_stopping_early_cancels(engines: int) -> None:
+def test_stopping_early_cancels(engines):
     def work(window: Window) -> int:
         if window.index == 0:
             return 0
@@ -226,7 +222,7 @@ def test_stopping_early_cancels(engines: int) -> None:
     assert sum(len(engine.done) for engine in pretended) <= 2 * engines + 1
 
 
-def test_an_error_of_the_consumer_cancels() -> None:
+def test_an_error_of_the_consumer_cancels():
     engine = Pretend()
     results = run([engine], windows_of(50), ahead=2)
     next(results)
@@ -236,7 +232,7 @@ def test_an_error_of_the_consumer_cancels() -> None:
     assert len(engine.done) <= 3
 
 
-def test_a_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_does_not_start(monkeypatch):
     """Those that did start are not left waiting."""
     start = threading.Thread.start
 
@@ -264,7 +260,7 @@ def test_an_interrupt_while_a_lock_is_taken_again(monkeypatch):
         list(run([Pretend()], windows_of(3)))
 
 
-def test_windows_are_asked_for_as_they_may_start() -> None:
+def test_windows_are_asked_for_as_they_may_start():
     """There may be more than memory holds: here they have no end."""
     asked = count()
     windows = (Window(i, i, i + 1, i + 1, i + 2, True) for i in asked)

@@ -59,9 +59,7 @@ def merge(*arguments: str, code: int = 0) -> None:
         *((format, ("--mode", "local", "--window", "4")) for format in ("fasta", "parquet")),
     ],
 )
-def test_merged_parts_are_a_single_run(
-    format: str, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_merged_parts_are_a_single_run(format, options, monkeypatch):
     monkeypatch.setattr(parquet, "GROUP_PAIRS", 40)
     monkeypatch.setattr(parquet, "GROUP_RUNS", 200)
     options = (*options, "--format", format)
@@ -74,7 +72,7 @@ def test_merged_parts_are_a_single_run(
         assert Path(f"all{ending}").read_bytes() == Path(f"one{ending}").read_bytes()
 
 
-def test_parts_of_distances() -> None:
+def test_parts_of_distances():
     options = ("--measure", "kimura", "-q")
     endings = ("phylip", "tsv", "npy")
     for ending in endings:
@@ -89,13 +87,13 @@ def test_parts_of_distances() -> None:
     assert md5("all.nwk") == md5("one.nwk")
 
 
-def test_a_matrix_of_wrong_parts(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_matrix_of_wrong_parts(capfd):
     make_parts(shards=1)
     assert main(["tree", "parts", "-o", "all.nwk", "-q"]) == 1
     assert "parts of paf, expected distances" in capfd.readouterr().err
 
 
-def test_two_sets_scores_alone_and_more_parts_than_pairs() -> None:
+def test_two_sets_scores_alone_and_more_parts_than_pairs():
     write_set(Path("few.fa"), 3, 2)
     align("few.fa", "in.fa", "-o", "one.tsv", "-q", "--score-only")
     for k in range(1, 81):
@@ -105,7 +103,7 @@ def test_two_sets_scores_alone_and_more_parts_than_pairs() -> None:
     assert Path("all.tsv").read_bytes() == Path("one.tsv").read_bytes()
 
 
-def test_parts_of_a_list() -> None:
+def test_parts_of_a_list():
     rng = np.random.default_rng(3)
     pairs = {(int(min(a, b)), int(max(a, b))) for a, b in rng.integers(0, 23, (90, 2)) if a != b}
     lines = [f"p{a}\tp{b}\n" for a, b in pairs]
@@ -120,7 +118,7 @@ def test_parts_of_a_list() -> None:
     merge("parts", "-o", "all.fasta", "-q", code=1)
 
 
-def test_parts_of_a3m() -> None:
+def test_parts_of_a3m():
     write_set(Path("query.fa"), 1, 2)
     options = ("--format", "a3m", "-q")
     align("query.fa", "in.fa", "-o", "one.a3m", *options)
@@ -130,7 +128,7 @@ def test_parts_of_a3m() -> None:
     assert md5("all.a3m") == md5("one.a3m")
 
 
-def test_what_is_no_piece_of_the_run_stays() -> None:
+def test_what_is_no_piece_of_the_run_stays():
     make_parts()
     own = Path("parts/part-1-of-3.bak")
     own.write_text("mine")
@@ -142,7 +140,7 @@ def test_what_is_no_piece_of_the_run_stays() -> None:
     assert not Path("parts").exists()
 
 
-def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
+def test_plan_says_what_is_missing(capfd):
     align("in.fa", "-o", "one.paf", "-q")
     align("in.fa", "-o", "parts", "--shard", "2/5", "-q")
     capfd.readouterr()
@@ -170,16 +168,14 @@ def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
         (("--window", "7"), "window: 1024 and 7"),
     ],
 )
-def test_parts_of_different_runs(
-    change: tuple[str, ...], said: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_different_runs(change, said, capfd):
     align("in.fa", "-o", "parts", "--shard", "1/2", "-q")
     align("in.fa", "-o", "parts", "--shard", "2/2", "-q", *change)
     merge("parts", "-o", "all.paf", code=1)
     assert said in capfd.readouterr().err
 
 
-def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_found(capfd):
     make_parts(shards=2)
     part = Path("parts/part-1-of-2.paf")
     text = part.read_bytes()
@@ -200,7 +196,7 @@ def test_damage_is_found(capfd: pytest.CaptureFixture[str]) -> None:
         assert "part-2-of-2.json' is damaged" in capfd.readouterr().err
 
 
-def test_parts_are_not_replaced_by_what_is_made_of_them(capfd: pytest.CaptureFixture[str]) -> None:
+def test_parts_are_not_replaced_by_what_is_made_of_them(capfd):
     make_parts(shards=2)
     for name in ("part-1-of-2.paf", "part-2-of-2.json"):
         kept = Path("parts", name).read_bytes()
@@ -209,9 +205,7 @@ def test_parts_are_not_replaced_by_what_is_made_of_them(capfd: pytest.CaptureFix
         assert Path("parts", name).read_bytes() == kept
 
 
-def test_parts_that_were_cut_elsewhere(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_that_were_cut_elsewhere(capfd, monkeypatch):
     make_parts(shards=3)
     with monkeypatch.context() as patch:
         patch.setattr("pairalign.jobs.run.blocks.PAIR_CELLS", 100_000)
@@ -222,14 +216,14 @@ def test_parts_that_were_cut_elsewhere(
     merge("parts", "-o", "all.paf")
 
 
-def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage(capfd):
     make_parts(shards=1)
     merge("parts", "-o", "all.tsv", code=2)
     assert "the parts are paf, which the name" in capfd.readouterr().err
     merge("parts", code=2)
 
 
-def test_a_part_is_complete_with_its_manifest() -> None:
+def test_a_part_is_complete_with_its_manifest():
     make_parts(shards=1)
     manifest = json.loads(Path("parts/part-1-of-1.json").read_text())
     assert manifest["pieces"][0][2] == Path("parts/part-1-of-1.paf").stat().st_size
@@ -240,7 +234,7 @@ def test_a_part_is_complete_with_its_manifest() -> None:
     assert json.loads(Path("parts/part-1-of-1.json").read_text())["run"] != manifest["run"]
 
 
-def test_a_part_of_several_pieces_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_several_pieces_goes_on(monkeypatch):
     """With more pieces: one ends where a range of pairs does, and where the run was ended."""
     options = ("--window", "2", "--format", "fasta", "--min-score", "5", "--mode", "local", "-q")
     make_parts(*options)
@@ -290,7 +284,7 @@ def ended_after(count: int, run: Callable[..., Any]) -> Callable[..., Any]:
     size=st.integers(1, 45),
     shards=st.integers(1, 60),
 )
-def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int) -> None:
+def test_cuts(rows, columns, size, shards):
     first = np.sort(np.array(rows, np.int32))[::-1]
     other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
     grid = WindowGrid(len(rows), None if columns is None else len(columns), size)
@@ -302,7 +296,7 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
         assert abs(cost(windows, first, other) - mean) <= largest
 
 
-def test_weights() -> None:
+def test_weights():
     lengths = np.array([1, 400, 20_000, 25_000, 36_000, 100_000], np.int32)
     assert weigh_residues(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
 
@@ -321,7 +315,7 @@ def ribosomal(count: int = 5000) -> np.ndarray:
 
 @pytest.mark.parametrize("shards", [7, 64, 1000])
 @pytest.mark.parametrize("lengths", [human_like(), ribosomal()], ids=["proteins", "16S"])
-def test_balance(lengths: np.ndarray, shards: int) -> None:
+def test_balance(lengths, shards):
     grid = WindowGrid(len(lengths))
     cells = [
         sum(
@@ -335,17 +329,17 @@ def test_balance(lengths: np.ndarray, shards: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "x/4", "3/4/5", "-1/4", f"1/{10**20}"])
-def test_what_is_no_shard(text: str) -> None:
+def test_what_is_no_shard(text):
     with pytest.raises(ValueError, match=r".*"):
         parse_shard(text)
 
 
-def test_the_ending_of_a_folder_says_the_format() -> None:
+def test_the_ending_of_a_folder_says_the_format():
     make_parts(folder="x.tsv")
     assert {path.suffix for path in Path("x.tsv").iterdir()} == {".tsv", ".json"}
 
 
-def test_cuts_of_genomes() -> None:
+def test_cuts_of_genomes():
     """A window's cells may need more than 64 bits."""
     lengths = np.full(1024, 5_000_000, np.int32)
     grid = WindowGrid(len(lengths))

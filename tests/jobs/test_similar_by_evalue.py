@@ -72,7 +72,7 @@ def evalues_of(records: list[tuple[str, str]], database: int) -> dict[frozenset[
     return found
 
 
-def test_a_quarter_stays_with_its_protein_and_others_do_not_connect(records) -> None:
+def test_a_quarter_stays_with_its_protein_and_others_do_not_connect(records):
     split = pairalign.split(dict(records), mode="local", max_evalue=1e-3)
     folds = dict(zip(split.sequences.names, split.folds.tolist(), strict=True))
     assert not len(split.removed)
@@ -84,9 +84,7 @@ def test_a_quarter_stays_with_its_protein_and_others_do_not_connect(records) -> 
     assert sum(apart[f"p{k}"] != apart[f"q{k}"] for k in range(PROTEINS)) > PROTEINS // 2
 
 
-def test_homologous_is_the_usual_meaning_of_similar_in_folds_of_proteins(
-    records, tmp_path: Path
-) -> None:
+def test_homologous_is_the_usual_meaning_of_similar_in_folds_of_proteins(records, tmp_path):
     fasta = write(tmp_path / "all.fa", records)
     said = said_by(tmp_path, "split", fasta, "-o", "usual.csv")
     assert "no pair across folds has an E-value of 0.001 or less" in said
@@ -109,7 +107,7 @@ def test_homologous_is_the_usual_meaning_of_similar_in_folds_of_proteins(
 
 
 @pytest.mark.parametrize("scoring", ["blosum62", "local"])
-def test_whatever_else_is_asked_for_has_the_usual_evalue(records, scoring: str) -> None:
+def test_whatever_else_is_asked_for_has_the_usual_evalue(records, scoring):
     some = dict(records[:20] + records[PROTEINS : PROTEINS + 20])
     given: object = scoring
     if scoring == "local":
@@ -121,7 +119,7 @@ def test_whatever_else_is_asked_for_has_the_usual_evalue(records, scoring: str) 
     assert 0 < usual.edges == said.edges < pairalign.split(some).edges
 
 
-def test_with_an_identity_alignments_are_of_whole_sequences_as_before(records) -> None:
+def test_with_an_identity_alignments_are_of_whole_sequences_as_before(records):
     some = dict(records[:20] + records[PROTEINS : PROTEINS + 20])
     usual = pairalign.split(some, min_identity=0.25)
     said = pairalign.split(some, min_identity=0.25, mode="global", identity_of="full")
@@ -131,7 +129,7 @@ def test_with_an_identity_alignments_are_of_whole_sequences_as_before(records) -
     assert usual.edges == said.edges > 0
 
 
-def test_of_dna_what_is_similar_is_to_be_given(tmp_path: Path) -> None:
+def test_of_dna_what_is_similar_is_to_be_given(tmp_path):
     rng = random.Random(2)
     genes = [(f"g{k}", "".join(rng.choices("ACGT", k=200))) for k in range(6)]
     fasta = write(tmp_path / "genes.fa", genes)
@@ -148,13 +146,13 @@ def test_of_dna_what_is_similar_is_to_be_given(tmp_path: Path) -> None:
         pairalign.audit(tmp_path / "folds.csv", dict(genes))
 
 
-def test_costs_without_evalues_leave_the_identity(records) -> None:
+def test_costs_without_evalues_leave_the_identity(records):
     costs = pairalign.make_scoring("protein", mode="local", gap_open=1, gap_extend=1)
     with pytest.raises(ScoringError, match=r"there are no E-values; .*or give min_identity='X'"):
         pairalign.split(dict(records[:10]), scoring=costs)
 
 
-def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records) -> None:
+def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records):
     some = records[:60] + records[PROTEINS : PROTEINS + 60]
     residues = sum(len(letters) for _, letters in some)
     evalues = evalues_of(some, residues)
@@ -170,7 +168,7 @@ def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records) -> 
 
 
 @pytest.mark.parametrize("linkage", ["greedy", "single"])
-def test_copies_are_with_their_originals_and_change_nothing_else(records, linkage: str) -> None:
+def test_copies_are_with_their_originals_and_change_nothing_else(records, linkage):
     """Clusters are made of distinct sequences: E-values have to be those of these."""
     asked = {"mode": "local", "max_evalue": 1.0, "linkage": linkage, "db_size": 20_000}
     some = dict(records[:60] + records[PROTEINS : PROTEINS + 60])
@@ -181,7 +179,7 @@ def test_copies_are_with_their_originals_and_change_nothing_else(records, linkag
     assert all({name, name[5:]} <= one for name in copies for one in map(set, found) if name in one)
 
 
-def test_the_audit_of_folds_agrees(records, tmp_path: Path) -> None:
+def test_the_audit_of_folds_agrees(records, tmp_path):
     fasta = write(tmp_path / "all.fa", records)
     asked = (fasta, "-o", "folds.csv", *LOCAL, "--folds-dir", "folds", "--test", "0.2")
     summary = json.loads(said_by(tmp_path, "split", *asked, "--summary", "json").splitlines()[-1])
@@ -198,7 +196,7 @@ def test_the_audit_of_folds_agrees(records, tmp_path: Path) -> None:
         assert headers[name] == expected
 
 
-def test_the_audit_counts_sequences_that_leak(records, tmp_path: Path) -> None:
+def test_the_audit_counts_sequences_that_leak(records, tmp_path):
     fasta = write(tmp_path / "all.fa", records[:20] + records[PROTEINS : PROTEINS + 20])
     folds = ["name,fold"] + [f"p{k},train" for k in range(20)] + [f"q{k},test" for k in range(17)]
     (tmp_path / "folds.csv").write_text("\n".join(folds) + "\n")
@@ -210,7 +208,7 @@ def test_the_audit_counts_sequences_that_leak(records, tmp_path: Path) -> None:
     assert "0 of 17 in test, 0 of 20 in train reach it" in said
 
 
-def test_a_table_with_its_own_columns_and_sequences(records, tmp_path: Path) -> None:
+def test_a_table_with_its_own_columns_and_sequences(records, tmp_path):
     some = records[:20] + records[PROTEINS : PROTEINS + 20]
     lines = ["index,set,entry,residues,part"]
     lines += [f"{k},x,{name},{letters},{name[0]}" for k, (name, letters) in enumerate(some)]
@@ -227,7 +225,7 @@ def test_a_table_with_its_own_columns_and_sequences(records, tmp_path: Path) -> 
     assert "no column 'names'; its header has 'index', 'set', 'entry'" in said
 
 
-def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path: Path) -> None:
+def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path):
     fasta = write(tmp_path / "all.fa", records[:40])
     (tmp_path / "folds").mkdir()
     (tmp_path / "folds" / "fold_3.fasta").write_text("mine")
@@ -242,9 +240,7 @@ def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path: Path) -> 
     assert sum(text.count(">") for text in written) == 40
 
 
-def test_folds_that_cannot_all_be_written_leave_nothing(
-    records, tmp_path: Path, monkeypatch
-) -> None:
+def test_folds_that_cannot_all_be_written_leave_nothing(records, tmp_path, monkeypatch):
     split = pairalign.split(dict(records[:40]), mode="local", max_evalue=1e-3)
     opened = fold_files.open_output
 
@@ -259,7 +255,7 @@ def test_folds_that_cannot_all_be_written_leave_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_dna_of_either_strand(tmp_path: Path) -> None:
+def test_dna_of_either_strand(tmp_path):
     """E-values of DNA are estimated or published like those of align; a strand is no hiding."""
     rng = random.Random(5)
     genes = ["".join(rng.choices("ACGT", k=300)) for _ in range(12)]
@@ -278,7 +274,7 @@ def test_dna_of_either_strand(tmp_path: Path) -> None:
         assert len(pairalign.cluster(two, strand="both", **asked)) == clusters
 
 
-def test_what_makes_no_sense_in_python(records) -> None:
+def test_what_makes_no_sense_in_python(records):
     some = dict(records[:10])
     with pytest.raises(UsageError, match="give min_identity='X', or in local mode max_evalue='X'"):
         pairalign.split(some, mode="global")
@@ -294,7 +290,7 @@ def test_what_makes_no_sense_in_python(records) -> None:
         pairalign.split(some, max_evalue=1e-3, mode="global")
 
 
-def test_an_evalue_means_local_alignments(records, tmp_path: Path) -> None:
+def test_an_evalue_means_local_alignments(records, tmp_path):
     some = records[:30] + records[PROTEINS : PROTEINS + 30]
     (tmp_path / "folds.csv").write_text(
         "name,fold\n" + "".join(f"{name},{k // 30}\n" for k, (name, _) in enumerate(some))

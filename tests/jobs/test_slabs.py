@@ -23,7 +23,7 @@ def alike(rate: float, number: int = 6, length: int = 1500) -> SequenceSet:
     )
 
 
-def test_words_in_place() -> None:
+def test_words_in_place():
     one, other = alike(0, 2).codes_of(0), alike(0.05, 2).codes_of(0)
     assert words_in_place(one, one) == WORDS
     assert 0.3 * WORDS < words_in_place(one, other) < WORDS
@@ -36,7 +36,7 @@ def test_words_in_place() -> None:
 @pytest.mark.parametrize(
     ("rate", "least", "most"), [(0, 1 / 8, 1 / 8), (0.05, 0.13, 0.6), (0.8, 0.8, 1)]
 )
-def test_letters_of_similar_sets_take_less(rate: float, least: float, most: float) -> None:
+def test_letters_of_similar_sets_take_less(rate, least, most):
     one = alike(rate)
     assert least <= share_of_residues(one, None) <= most
     assert least <= share_of_residues(one, alike(rate, 3)) <= most
@@ -44,7 +44,7 @@ def test_letters_of_similar_sets_take_less(rate: float, least: float, most: floa
     assert share_of_residues(alike(0, 1), one) == 1
 
 
-def test_results_are_no_more_than_expected() -> None:
+def test_results_are_no_more_than_expected():
     """Runs of similar pairs take what slabs are cut for, or less."""
     for rate in (0.0, 0.01, 0.05, 0.2):
         one = alike(rate)

@@ -32,7 +32,7 @@ def some_rows(first: list[str], second: list[str], count: int, seed: int) -> Row
 @pytest.mark.filterwarnings("ignore:the shares are not reached")
 @settings(max_examples=examples(12))
 @given(data=st.data())
-def test_no_pair_across_folds_reaches_the_threshold_in_either_set(data: st.DataObject) -> None:
+def test_no_pair_across_folds_reaches_the_threshold_in_either_set(data):
     seed, is_one = data.draw(st.integers(0, 99)), data.draw(st.booleans())
     first = families(seed, count=data.draw(st.sampled_from([6, 24])))
     second = None if is_one else families(seed + 1, count=20, letters="ARNDWQEGHILK")
@@ -74,7 +74,7 @@ def worth_of(graph: Interactions, shares: Shares, folds: tuple[int, ...]) -> tup
     return shares.worth(kept)
 
 
-def test_as_many_are_kept_as_in_the_best_of_all_assignments() -> None:
+def test_as_many_are_kept_as_in_the_best_of_all_assignments():
     """Of small sets nearly always; never much less."""
     as_good, tried = 0, 60
     for seed in range(tried):
@@ -95,9 +95,7 @@ def test_as_many_are_kept_as_in_the_best_of_all_assignments() -> None:
 
 
 @pytest.mark.parametrize(("first", "second", "folds"), [(10, 20, 5), (16, 8, 4), (30, 200, 5)])
-def test_a_table_of_all_interactions_goes_into_many_folds(
-    first: int, second: int, folds: int
-) -> None:
+def test_a_table_of_all_interactions_goes_into_many_folds(first, second, folds):
     """As in screens of each drug on each target: a fold has its share of both."""
     ends = [(one, first + other) for one in range(first) for other in range(second)]
     graph = Interactions(first + second, np.array(ends, np.int32))
@@ -125,7 +123,7 @@ def read_csv(path: Path) -> list[list[str]]:
 ASKED = ("--min-identity", "0.9", "--second", "--min-identity 0.8", "--device", "cpu")
 
 
-def test_the_command_writes_what_python_returns_and_its_audit_finds_nothing(tmp_path: Path) -> None:
+def test_the_command_writes_what_python_returns_and_its_audit_finds_nothing(tmp_path):
     first, second, rows = write_sets(tmp_path)
     asked = ("a.fa", "b.fa", *ASKED)
     wanted = ("--test", "0.2", "--val", "0.1", "--members", "m.csv", "--removed", "r.csv")
@@ -178,7 +176,7 @@ def test_the_command_writes_what_python_returns_and_its_audit_finds_nothing(tmp_
     assert len(read_csv(tmp_path / "leaks.csv")) == 1
 
 
-def test_an_audit_finds_each_pair_across_folds_in_both_sets(tmp_path: Path) -> None:
+def test_an_audit_finds_each_pair_across_folds_in_both_sets(tmp_path):
     first, second, rows = write_sets(tmp_path)
     rng = random.Random(1)
     said = [(*row, rng.choice(["x", "y"])) for row in rows]
@@ -211,7 +209,7 @@ def test_an_audit_finds_each_pair_across_folds_in_both_sets(tmp_path: Path) -> N
     assert [list(row) for row in python] == leaks
 
 
-def test_clusters_may_stand_for_the_second_set(tmp_path: Path) -> None:
+def test_clusters_may_stand_for_the_second_set(tmp_path):
     first, _, _ = write_sets(tmp_path)
     ligands = [f"mol{k}" for k in range(20)]
     table = "".join(f"{name},{k // 3}\n" for k, name in enumerate(ligands))
@@ -255,7 +253,7 @@ def test_clusters_may_stand_for_the_second_set(tmp_path: Path) -> None:
         ('a1\tb1\tx\na2\tb2\t"x\na2\tb1\tx\n', "line 2: cannot be read"),
     ],
 )
-def test_wrong_tables_are_refused_by_line(text: str, said: str, tmp_path: Path) -> None:
+def test_wrong_tables_are_refused_by_line(text, said, tmp_path):
     (tmp_path / "a.fa").write_text(f">a1\n{FAR}\n>a2\n{FAR[::-1]}\n")
     (tmp_path / "b.fa").write_text(f">b1\n{FAR}\n>b2\n{FAR[::-1]}\n")
     (tmp_path / "i.tsv").write_text(text)
@@ -267,9 +265,7 @@ def test_wrong_tables_are_refused_by_line(text: str, said: str, tmp_path: Path) 
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_files_have_any_name_and_lines_between_quotes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_have_any_name_and_lines_between_quotes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("pairs").write_text('drug,target,note\n"a1",b1,"two\nlines, 5"""\na2,b2,5" long\n')
     sets = {"a1": FAR, "a2": FAR[::-1]}, {"b1": FAR, "b2": FAR[::-1]}
@@ -280,7 +276,7 @@ def test_files_have_any_name_and_lines_between_quotes(
     assert sorted(tuple(row[:3]) for row in read_csv(Path("k.csv"))[1:]) == found.rows
 
 
-def test_names_of_clusters_are_there_once(tmp_path: Path) -> None:
+def test_names_of_clusters_are_there_once(tmp_path):
     path = tmp_path / "c.csv"
     path.write_text("name,cluster\nm1,0\nm2,1\nm1,2\n")
     with pytest.raises(SplitError, match="line 4: 'm1' again"):
@@ -288,7 +284,7 @@ def test_names_of_clusters_are_there_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("remove", [True, False])
-def test_a_set_of_one_cluster_has_no_test_set(remove: bool) -> None:
+def test_a_set_of_one_cluster_has_no_test_set(remove):
     first = {f"a{k}": FAR for k in range(12)}
     second = families(3, count=12)
     rows = some_rows(list(first), list(second), 40, 1)
@@ -296,7 +292,7 @@ def test_a_set_of_one_cluster_has_no_test_set(remove: bool) -> None:
         pairalign.split(first, second, pairs=rows, min_identity=0.9, test=0.2, remove=remove)
 
 
-def test_shares_that_cannot_be_met_are_said() -> None:
+def test_shares_that_cannot_be_met_are_said():
     """A hub has nine of ten interactions, and is in one fold."""
     first = {"hub": FAR, "a1": FAR[::-1]}
     second = families(4, count=30)
@@ -310,7 +306,7 @@ def test_shares_that_cannot_be_met_are_said() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the shares are not reached")
-def test_one_giant_cluster_is_cut() -> None:
+def test_one_giant_cluster_is_cut():
     """A chain: what connects its parts goes, and each fold has some."""
     rng = random.Random(5)
     chain = ["".join(rng.choices("ACGT", k=60))]
@@ -328,7 +324,7 @@ def test_one_giant_cluster_is_cut() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the shares are not reached")
-def test_tables_in_memory_are_as_rows() -> None:
+def test_tables_in_memory_are_as_rows():
     pandas = pytest.importorskip("pandas")
     first, second = families(1, count=10), families(2, count=10)
     rows = some_rows(list(first), list(second), 30, 2)

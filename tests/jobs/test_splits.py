@@ -5,7 +5,6 @@ import io
 import json
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from brute_splits import brute_identities
@@ -23,7 +22,7 @@ from pairalign.errors import SplitError
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 @settings(max_examples=examples(12))
 @given(data=st.data())
-def test_no_pair_across_folds_reaches_the_threshold(mode: str, data: st.DataObject) -> None:
+def test_no_pair_across_folds_reaches_the_threshold(mode, data):
     seed = data.draw(st.integers(0, 99))
     given = families(seed, count=data.draw(st.sampled_from([6, 24, 40])))
     identity_of = data.draw(st.sampled_from(["full", "columns", "longer", "mean", "shorter"]))
@@ -90,7 +89,7 @@ def chain(count: int, seed: int = 3) -> dict[str, str]:
     return {f"s{k}|kind={'ab'[k % 2]}|keep={int(k == 5)}": one for k, one in enumerate(made)}
 
 
-def test_what_is_larger_than_a_fold_is_cut() -> None:
+def test_what_is_larger_than_a_fold_is_cut():
     given = chain(40)
     found = pairalign.split(given, min_identity="85%", folds=4, labels="kind", device="cpu")
     assert len(set(found.clusters.tolist())) == 1
@@ -102,7 +101,7 @@ def test_what_is_larger_than_a_fold_is_cut() -> None:
         pairalign.split(given, min_identity="85%", folds=4, remove=False, device="cpu")
 
 
-def test_what_has_a_high_priority_stays() -> None:
+def test_what_has_a_high_priority_stays():
     given = chain(12)
     for names in ("s5", "s6"):
         kept = {name: float(name.startswith(names)) * 9 for name in given}
@@ -113,7 +112,7 @@ def test_what_has_a_high_priority_stays() -> None:
         assert not found.sequences.names[found.removed[0]].startswith(names)
 
 
-def test_sets_for_training_and_testing() -> None:
+def test_sets_for_training_and_testing():
     given = families(4, count=120, length=60)
     found = pairalign.split(given, min_identity=0.9, test=0.1, val="20%", device="cpu")
     assert found.fold_names == ("train", "val", "test")
@@ -123,7 +122,7 @@ def test_sets_for_training_and_testing() -> None:
     assert 9 <= test <= 13
 
 
-def test_the_same_bytes_every_time(tmp_path: Path) -> None:
+def test_the_same_bytes_every_time(tmp_path):
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(60).items()))
     command = ("split", "in.fa", "--min-identity", "0.85", "--label", "kind", "--device", "cpu")
     outputs = [
@@ -136,7 +135,7 @@ def test_the_same_bytes_every_time(tmp_path: Path) -> None:
     assert any(first != other for other in others)
 
 
-def test_seeds_draw_where_cuts_begin() -> None:
+def test_seeds_draw_where_cuts_begin():
     """Several results, each as good: of a chain one cut is as cheap as another."""
     given = chain(120)
     found = [pairalign.split(given, min_identity=0.85, seed=k, device="cpu") for k in range(8)]
@@ -145,7 +144,7 @@ def test_seeds_draw_where_cuts_begin() -> None:
     assert again.folds.tobytes() == found[7].folds.tobytes()
 
 
-def test_the_files(tmp_path: Path) -> None:
+def test_the_files(tmp_path):
     given = chain(40)
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in given.items()))
     rows = "".join(f"{name},k{k % 2},0\n" for k, name in enumerate(given))
@@ -207,9 +206,7 @@ def test_the_files(tmp_path: Path) -> None:
         (("--no-remove",), 1, "a cluster of 12 sequences fits into no fold"),
     ],
 )
-def test_what_cannot_be(
-    tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
-) -> None:
+def test_what_cannot_be(tmp_path, arguments, code, message):
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(12).items()))
     (tmp_path / "t.csv").write_text("name,x\n" + 2 * "s0|kind=a|keep=0,1\n")
     (tmp_path / "q.csv").write_text('name,x\n"s0|kind=a|keep=0,1\n')
@@ -220,12 +217,12 @@ def test_what_cannot_be(
 
 
 @pytest.mark.parametrize("priority", [float("nan"), float("inf"), -1, None])
-def test_priorities_are_numbers_in_python_as_well(priority: float | None) -> None:
+def test_priorities_are_numbers_in_python_as_well(priority):
     with pytest.raises(SplitError, match=r"of 's0.*expected a number of at least 0"):
         pairalign.split(chain(4), min_identity=0.8, folds=2, priorities=[priority] * 4)
 
 
-def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:
+def test_edges_are_what_graphpart_reads(tmp_path):
     given = chain(6)
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in given.items()))
     done = run(
@@ -250,7 +247,7 @@ def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:
 ONE_CLUSTER = {f"s{k}": "MKVLAAGGWTREHHKLAMNPQRSTVWYMKLV" + "ACDEFGHIKL"[k] for k in range(10)}
 
 
-def test_a_test_set_without_sequences_is_an_error(tmp_path: Path) -> None:
+def test_a_test_set_without_sequences_is_an_error(tmp_path):
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ONE_CLUSTER.items()))
     asked = ("split", "in.fa", "--min-identity", "0.5", "-o", "f.csv", "--device", "cpu")
     done = run(*asked, "--test", "0.3", cwd=tmp_path)
@@ -262,7 +259,7 @@ def test_a_test_set_without_sequences_is_an_error(tmp_path: Path) -> None:
         pairalign.split(ONE_CLUSTER, min_identity=0.5, test=0.3, val=0.2)
 
 
-def test_folds_without_sequences_are_a_warning(tmp_path: Path) -> None:
+def test_folds_without_sequences_are_a_warning(tmp_path):
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ONE_CLUSTER.items()))
     asked = ("split", "in.fa", "--min-identity", "0.5", "-o", "f.csv", "--device", "cpu")
     done = run(*asked, "--folds", "3", cwd=tmp_path)
@@ -275,7 +272,7 @@ def test_folds_without_sequences_are_a_warning(tmp_path: Path) -> None:
     assert pairalign.split(apart, min_identity=0.6, folds=2).remark == ""
 
 
-def test_fragments_across_folds_are_counted(tmp_path: Path) -> None:
+def test_fragments_across_folds_are_counted(tmp_path):
     rng = random.Random(5)
     letters = ["".join(rng.choices("ACDEFGHIKLMNPQRSTVWY", k=120)) for _ in range(8)]
     wholes = "".join(f">w{k}\n{text}\n" for k, text in enumerate(letters))

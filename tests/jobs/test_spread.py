@@ -38,17 +38,17 @@ def check_executor(executor: Executor, **options: object) -> None:
 
 
 @pytest.mark.parametrize("detail", ["cigar", "stats", "score"])
-def test_threads(detail: str) -> None:
+def test_threads(detail):
     with ThreadPoolExecutor(3) as executor:
         check_executor(executor, detail=detail, mode="local", min_score=20)
 
 
-def test_processes() -> None:
+def test_processes():
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
         check_executor(executor)
 
 
-def test_two_sets_on_threads() -> None:
+def test_two_sets_on_threads():
     with ThreadPoolExecutor(2) as executor:
         found = pairalign.align(["MKV", "MKVLA"], "in.fa", executor=executor)
     expected = pairalign.align(["MKV", "MKVLA"], "in.fa")
@@ -56,7 +56,7 @@ def test_two_sets_on_threads() -> None:
     assert len(found) == 120
 
 
-def test_what_a_task_raises_is_raised() -> None:
+def test_what_a_task_raises_is_raised():
     class Broken(ThreadPoolExecutor):
         def submit(self, *_: object, **__: object):  # type: ignore[no-untyped-def]
             return super().submit(int, "x")
@@ -84,7 +84,7 @@ def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "TASKS_A_WORKER", 3)
 
 
-def test_an_executor_of_dask(dask, here: str) -> None:
+def test_an_executor_of_dask(dask, here):
     with dask.Client(here) as client:
         check_executor(client.get_executor())
 
@@ -104,9 +104,7 @@ def test_an_executor_of_dask(dask, here: str) -> None:
         ("out.nwk", ("tree", "in.fa", "--method", "mixed", "--measure", "score")),
     ],
 )
-def test_commands_on_a_cluster(
-    here: str, few_tasks: None, output: str, command: tuple[str, ...]
-) -> None:
+def test_commands_on_a_cluster(here, few_tasks, output, command):
     rng = np.random.default_rng(4)
     genome = "".join(rng.choice(list("ACGT"), 2000))
     starts = range(0, 1700, 60)
@@ -121,9 +119,7 @@ def test_commands_on_a_cluster(
 
 
 @pytest.mark.parametrize("output", ["all.paf", "all.nwk"])
-def test_parts_that_are_there_are_not_made_again(
-    here: str, few_tasks: None, output: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_that_are_there_are_not_made_again(here, few_tasks, output, capfd):
     command = "align" if output == "all.paf" else "tree"
     made_by = ["align"] if output == "all.paf" else ["distance", "--measure", "identity-shorter"]
     options = [] if output == "all.paf" else ["--measure", "identity-shorter"]
@@ -137,7 +133,7 @@ def test_parts_that_are_there_are_not_made_again(
     assert md5(output) == md5(f"one.{output}")
 
 
-def test_a_task_that_runs_again_when_its_part_is_there() -> None:
+def test_a_task_that_runs_again_when_its_part_is_there():
     """A worker dies with what it knew to be done, and parts may be read while it is done again."""
     command = ["align", "in.fa", "-q", "--format", "paf"]
     folder, cwd = os.path.abspath("parts"), os.getcwd()
@@ -149,7 +145,7 @@ def test_a_task_that_runs_again_when_its_part_is_there() -> None:
     assert [os.stat(path) for path in (part, manifest)] == first
 
 
-def test_modules_of_the_working_directory_are_not_loaded() -> None:
+def test_modules_of_the_working_directory_are_not_loaded():
     """Others may write there, as into the folder for temporary files."""
     for name in ("numpy", "argparse", "pairalign"):
         Path(f"{name}.py").write_text("open('harmed', 'w')\n")
@@ -160,9 +156,7 @@ def test_modules_of_the_working_directory_are_not_loaded() -> None:
     assert not os.path.exists("harmed")
 
 
-def test_a_part_stays_until_the_same_command_has_made_it_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_part_stays_until_the_same_command_has_made_it_again(monkeypatch):
     command = ["align", "in.fa", "-q", "-o", "parts", "--shard", "2/3", "--format", "paf"]
     assert main(command) == 0
     found = {path: path.read_bytes() for path in Path("parts").iterdir()}
@@ -177,9 +171,7 @@ def test_a_part_stays_until_the_same_command_has_made_it_again(
     assert main(command) == 0
 
 
-def test_what_a_worker_says_is_said(
-    here: str, few_tasks: None, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_worker_says_is_said(here, few_tasks, capfd, monkeypatch):
     monkeypatch.setattr(dask_cluster, "_RETRIES", 0)
     for name in ("align", "distance"):
         command = [name, "in.fa", "-o", "all.tsv", "--dask", here, "--kernel", "striped"]
@@ -193,7 +185,7 @@ def test_what_a_worker_says_is_said(
 
 
 @pytest.mark.slow
-def test_one_task_a_gpu(dask, few_tasks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_task_a_gpu(dask, few_tasks, monkeypatch):
     """Workers of four threads that declare one GPU do one task of a GPU at a time."""
     real = dask_cluster.run_shard
 
@@ -230,15 +222,13 @@ def test_one_task_a_gpu(dask, few_tasks: None, monkeypatch: pytest.MonkeyPatch) 
         ("cuda", {"other": 1.0}, None),
     ],
 )
-def test_which_tasks_ask_for_a_gpu(
-    device: str, declared: dict[str, float], needed: dict[str, int] | None
-) -> None:
+def test_which_tasks_ask_for_a_gpu(device, declared, needed):
     workers = [{"resources": {}}, {"resources": declared}]
     assert dask_cluster._needed_resources(device, workers) == needed
 
 
 @pytest.mark.slow
-def test_workers_that_are_killed(dask) -> None:
+def test_workers_that_are_killed(dask):
     """Three workers, of which two are killed in mid-run; the scheduler and their nannies live."""
     rng = np.random.default_rng(8)
     with Path("in.fa").open("w") as file:

@@ -77,12 +77,7 @@ def make_parts(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])  # of one query
-def test_any_contents(
-    format: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_any_contents(format, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     make_parts(format)
     shutil.copytree("parts", "kept")
@@ -96,9 +91,7 @@ def test_any_contents(
         use_parts(capfd)
 
 
-def test_a_part_that_ends_within_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_that_ends_within_a_line(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     make_parts("sam")
     part = Path("parts/part-2-of-2.sam")
@@ -120,12 +113,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("name", [*STRANGE, *(f"no {one}" for one in STRANGE if one != "names")])
-def test_arrays_of_a_matrix(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_arrays_of_a_matrix(name, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     make_parts("npz")
     with np.load(PART) as stored:
@@ -142,9 +130,7 @@ def test_arrays_of_a_matrix(
     assert use_parts(capfd) == {1}
 
 
-def test_an_array_that_the_file_is_too_small_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_array_that_the_file_is_too_small_for(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     make_parts("npz")
     file = io.BytesIO()

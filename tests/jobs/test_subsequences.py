@@ -54,7 +54,7 @@ def expected(
 @pytest.mark.parametrize("isa", instruction_sets())
 @settings(max_examples=examples(25))
 @given(data=st.data())
-def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
+def test_what_is_dropped(isa, data):
     alphabet = data.draw(st.sampled_from(["dna", "protein"]))
     seed = data.draw(st.integers(0, 1 << 30))
     # 63 residues are a word, ten words are in registers
@@ -96,7 +96,7 @@ def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
     share=st.sampled_from([*map(Fraction, ("0.93", "0.95", "0.97", "0.99"))]),
     whole=st.sampled_from(["shorter", "longer"]),
 )
-def test_in_a_window(isa: str, seed: int, length: int, share: Fraction, whole: str) -> None:
+def test_in_a_window(isa, seed, length, share, whole):
     """Few residues may be without a match: so few of the pattern are looked at for each."""
     rng = np.random.default_rng(seed)
     origin = "".join(rng.choice(list("ACGT"), length))
@@ -138,9 +138,7 @@ def can_pass(one: Codes, other: Codes, unambiguous: int, share: Fraction) -> boo
     share=st.sampled_from([*map(Fraction, ("0.45", "0.5", "2/3", "0.8", "0.9"))]),
     whole=st.sampled_from(["columns", "full"]),
 )
-def test_where_all_columns_count(
-    isa: str, alphabet: str, seed: int, length: int, share: Fraction, whole: str
-) -> None:
+def test_where_all_columns_count(isa, alphabet, seed, length, share, whole):
     """Paths that stray have more columns: what may pass all the same is left."""
     rng = np.random.default_rng(seed)
     letters = LETTERS[alphabet]
@@ -170,7 +168,7 @@ def test_where_all_columns_count(
 
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("share", [Fraction(95, 100), Fraction(9, 10), Fraction(97, 100)])
-def test_paths_that_stray_as_far_as_they_may(isa: str, share: Fraction) -> None:
+def test_paths_that_stray_as_far_as_they_may(isa, share):
     """Identities of exactly the threshold, where the matches that are needed are rounded up."""
     rng = np.random.default_rng(3)
     for shift in range(1, 5):
@@ -191,7 +189,7 @@ def test_paths_that_stray_as_far_as_they_may(isa: str, share: Fraction) -> None:
         assert all(is_left for is_left, passes in zip(left, passing, strict=True) if passes)
 
 
-def test_unrelated_proteins_are_not_aligned() -> None:
+def test_unrelated_proteins_are_not_aligned():
     rng = np.random.default_rng(2)
     letters = list("ARNDCQEGHILKMFPSTWYV")
     given = SequenceSet.from_strings(["".join(rng.choice(letters, 300)) for _ in range(40)])

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -13,13 +13,7 @@ from Bio.Align import substitution_matrices
 import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.errors import (
-    AlphabetError,
-    DistanceError,
-    FastaError,
-    PairalignError,
-    UsageError,
-)
+from pairalign.errors import AlphabetError, DistanceError, FastaError, PairalignError, UsageError
 from pairalign.jobs.receptors.receptors import ReceptorSet, read_receptors, receptors_of
 from pairalign.jobs.receptors.tcrdist import TcrDistances
 from pairalign.pairs.windows import Window
@@ -123,7 +117,7 @@ def read(text: str, *loci: str) -> ReceptorSet:
 
 @pytest.mark.parametrize("instruction_set", instruction_sets())
 @pytest.mark.parametrize(("chains", "longest"), [(1, 25), (2, 25), (1, 90)])
-def test_native_code_is_the_definition(chains: int, longest: int, instruction_set: str) -> None:
+def test_native_code_is_the_definition(chains, longest, instruction_set):
     receptors = some_receptors(50, chains, seed=longest + chains, longest=longest)
     found = read(table_of(receptors), *("TRA", "TRB")[:chains])
     distances = TcrDistances(found, None, 2, instruction_set)
@@ -137,7 +131,7 @@ def test_native_code_is_the_definition(chains: int, longest: int, instruction_se
     assert distances.of_window(window).tolist() == expected
 
 
-def test_many_receptors_fill_groups_of_columns() -> None:
+def test_many_receptors_fill_groups_of_columns():
     receptors = some_receptors(1500, 1, seed=3, longest=12)
     found = read(table_of(receptors))
     distances = TcrDistances(found, None, 2).of_window(
@@ -150,7 +144,7 @@ def test_many_receptors_fill_groups_of_columns() -> None:
         assert distances[a * 1500 + b] == expected
 
 
-def test_the_distances_are_those_of_tcrdist3() -> None:
+def test_the_distances_are_those_of_tcrdist3():
     rows = [one.split() for one in OF_TCRDIST3]
     lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
     Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
@@ -160,7 +154,7 @@ def test_the_distances_are_those_of_tcrdist3() -> None:
     assert found.measure == "tcrdist"
 
 
-def test_the_command_has_shards_rectangles_limits_and_trees() -> None:
+def test_the_command_has_shards_rectangles_limits_and_trees():
     receptors = some_receptors(30, 2, seed=9)
     Path("airr.tsv").write_text(table_of(receptors))
     Path("some.tsv").write_text(table_of(receptors[:9]))
@@ -190,7 +184,7 @@ def test_the_command_has_shards_rectangles_limits_and_trees() -> None:
     assert main(["tree", "all.phy", "-o", "all.nwk", "-q"]) == 0
 
 
-def test_near_pairs_of_two_sets() -> None:
+def test_near_pairs_of_two_sets():
     receptors = some_receptors(40, 1, seed=11)
     two = [read(table_of(some)) for some in (receptors[:15], receptors)]
     found = pairalign.distance(*two, max_tcrdist=120, sparse=True)
@@ -200,7 +194,7 @@ def test_near_pairs_of_two_sets() -> None:
     assert found.measure == "tcrdist"
 
 
-def test_plain_sequences_are_cdr3s() -> None:
+def test_plain_sequences_are_cdr3s():
     texts = {"a": "CASSLGQAYEQYF", "b": "CASSLGGQAYEQYF", "c": "CASSPGQAYEQYF"}
     found = pairalign.distance(texts, measure="tcrdist")
     expected = [plain_region(a, b, is_cdr3=True) for a, b in combinations(texts.values(), 2)]
@@ -210,7 +204,7 @@ def test_plain_sequences_are_cdr3s() -> None:
     assert again.condensed.tolist() == expected
 
 
-def test_a_data_frame_has_receptors() -> None:
+def test_a_data_frame_has_receptors():
     pandas = pytest.importorskip("pandas")
     receptors = some_receptors(12, 1, seed=2)
     Path("airr.tsv").write_text(table_of(receptors))
@@ -221,7 +215,7 @@ def test_a_data_frame_has_receptors() -> None:
         assert pairalign.distance(table, measure="tcrdist").condensed.tolist() == wanted
 
 
-def test_regions_stay_with_receptors_that_are_chosen() -> None:
+def test_regions_stay_with_receptors_that_are_chosen():
     receptors = some_receptors(20, 1, seed=4)
     found = read(table_of(receptors))
     chosen = found[[7, 3, 11]]
@@ -245,7 +239,7 @@ g1\tc4\tTRGV1*01\tTRGJ1*01\tCATF\t1
 """
 
 
-def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixture) -> None:
+def test_cells_have_the_chains_that_were_seen_most(caplog):
     with caplog.at_level(logging.INFO, "pairalign"):
         found = read(CELLS, "TRA", "TRB")
     assert list(found.names) == ["c1", "c3"]
@@ -280,7 +274,7 @@ def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixt
         (CELLS.replace("umi_count", "cdr1_aa").replace("CAVVF\t1", "CAVVF\t"), ("TRA",), "no cdr1"),
     ],
 )
-def test_what_is_no_receptor_is_named(text: str, loci: tuple[str, ...], message: str) -> None:
+def test_what_is_no_receptor_is_named(text, loci, message):
     with pytest.raises(FastaError, match=message.replace("(", r"\(")):
         read(text, *loci)
 
@@ -299,7 +293,7 @@ def test_what_is_no_receptor_is_named(text: str, loci: tuple[str, ...], message:
         (GENES.split("TRBV")[0], "genes.tsv: no V gene"),
     ],
 )
-def test_v_genes_that_are_not_known(genes: str, message: str) -> None:
+def test_v_genes_that_are_not_known(genes, message):
     rows = [one.split() for one in OF_TCRDIST3]
     lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
     Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
@@ -308,7 +302,7 @@ def test_v_genes_that_are_not_known(genes: str, message: str) -> None:
         pairalign.distance("airr.tsv", measure="tcrdist", v_genes="genes.tsv")
 
 
-def test_receptors_of_unknown_v_genes_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_receptors_of_unknown_v_genes_are_left_out(caplog):
     rows = [one.split() for one in OF_TCRDIST3]
     lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
     Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
@@ -324,7 +318,7 @@ def test_receptors_of_unknown_v_genes_are_left_out(caplog: pytest.LogCaptureFixt
     )
 
 
-def test_calls_of_genes_are_read_as_programs_write_them() -> None:
+def test_calls_of_genes_are_read_as_programs_write_them():
     names = ["TRBV13*01", "TRBV13", "Homsap TRBV13*01 F", "TRBV13*01,TRBV14*01", "TRBV13*01 or x"]
     lines = [f"r{k}\t{name}\tCASSF" for k, name in enumerate(names)]
     Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
@@ -333,7 +327,7 @@ def test_calls_of_genes_are_read_as_programs_write_them() -> None:
     assert not found.condensed.any()
 
 
-def test_two_sets_have_the_same_regions() -> None:
+def test_two_sets_have_the_same_regions():
     one = read(table_of(some_receptors(3, 1, seed=1)))
     with pytest.raises(DistanceError, match="two sets of receptors have the same regions"):
         pairalign.distance(one, ["CASSF", "CASSTF"], measure="tcrdist")
@@ -355,7 +349,7 @@ def test_two_sets_have_the_same_regions() -> None:
         str.swapcase,
     ],
 )
-def test_tables_are_read_as_programs_write_them(change: Callable[[str], str]) -> None:
+def test_tables_are_read_as_programs_write_them(change):
     head, rest = CELLS.split("\n", 1)
     if change is str.swapcase:  # the rows alone
         rest = change(rest).replace("UMI_COUNT", "umi_count")
@@ -369,12 +363,12 @@ def test_tables_are_read_as_programs_write_them(change: Callable[[str], str]) ->
     assert np.array_equal(*distances)
 
 
-def test_a_row_without_a_name_has_its_number() -> None:
+def test_a_row_without_a_name_has_its_number():
     for missing in ("", "NA", "nan"):
         assert read(CELLS.replace("a3\t", f"{missing}\t"), "TRA").names == ["a1", "4", "a4"]
 
 
-def test_a_cell_is_of_a_sample() -> None:
+def test_a_cell_is_of_a_sample():
     """Barcodes come again in each sample: chains of two samples are no cell."""
     head, *rows = CELLS.splitlines()
     one = [f"{row}\tS1\tNA" for row in rows]
@@ -398,7 +392,7 @@ c2,False,c2_contig_3,True,TRA,TRAV1-2,True,CAVW,TGT,9
 """
 
 
-def test_contigs_of_10x() -> None:
+def test_contigs_of_10x():
     Path("contigs.csv").write_text(CONTIGS)
     found = read_receptors(["contigs.csv"], ("TRA", "TRB"))
     expected = {"c1": "CAVMDSNYQLIWCSASTGRETQYF", "c2": "CAVMDSNYQLFWCSASTGRETQFF"}
@@ -409,7 +403,7 @@ def test_contigs_of_10x() -> None:
         assert pairalign.distance(frame, locus="TRA,TRB", measure="tcrdist").names == ["c1", "c2"]
 
 
-def test_that_no_loops_are_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_that_no_loops_are_known_is_said(capsys):
     Path("airr.tsv").write_text(CELLS)
     assert main(["distance", "airr.tsv", "--locus", "TRB", "--measure", "tcrdist", "-o-"]) == 0
     assert "no loops are known (--v-genes): CDR3 alone" in capsys.readouterr().err
@@ -417,7 +411,7 @@ def test_that_no_loops_are_known_is_said(capsys: pytest.CaptureFixture[str]) -> 
         pairalign.distance("airr.tsv", locus="TRB", measure="tcrdist")
 
 
-def test_productive_is_said_in_many_ways() -> None:
+def test_productive_is_said_in_many_ways():
     head = "sequence_id\tlocus\tvj_in_frame\tstop_codon\tproductive\tjunction_aa\n"
     words = "0.0 no N unproductive false FALSE 1.0 NA yes"
     said = dict(zip("abcdefghi", words.split(), strict=True))
@@ -438,9 +432,7 @@ def test_productive_is_said_in_many_ways() -> None:
     assert read_receptors([frame]).names == ["b", "c", "4"]
 
 
-def test_rearrangements_that_are_not_productive_are_left_out(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_rearrangements_that_are_not_productive_are_left_out(caplog):
     caplog.set_level("INFO", "pairalign")
     text = (
         "sequence_id\tproductive\tlocus\tjunction_aa\n"
@@ -455,7 +447,7 @@ def test_rearrangements_that_are_not_productive_are_left_out(
     assert pairalign.distance(frame, measure="tcrdist").names == ["a", "d"]
 
 
-def test_what_tcrdist_is_not_of() -> None:
+def test_what_tcrdist_is_not_of():
     dna = SequenceSet.from_strings(["ACGT", "ACG"])
     for wrong, kind in (
         (lambda: receptors_of(dna), AlphabetError),
@@ -468,7 +460,7 @@ def test_what_tcrdist_is_not_of() -> None:
             wrong()
 
 
-def test_other_commands_read_junctions() -> None:
+def test_other_commands_read_junctions():
     Path("airr.tsv").write_text(CELLS)
     found = pairalign.align("airr.tsv", locus="trb")
     assert [found.queries.names, found.queries.record(2)] == [["b1", "b2", "b4"], "record 5 'b4'"]
@@ -490,27 +482,27 @@ def test_other_commands_read_junctions() -> None:
         ({"TRBV1*01": {"cdr1": "A"}, "TRBV2": {"cdr2": "A"}}, "TRBV2 has cdr2, TRBV1.01 has oth"),
     ],
 )
-def test_loops_that_python_gives_are_checked(genes: object, message: str) -> None:
+def test_loops_that_python_gives_are_checked(genes, message):
     Path("airr.tsv").write_text(CELLS)
     with pytest.raises(FastaError, match=message):
         pairalign.distance("airr.tsv", measure="tcrdist", locus="TRB", v_genes=genes)
 
 
 @pytest.mark.parametrize("locus", [3, "", ("TRA", "TRB"), "TRA,TRA", "TRA,TRB,TRG"])
-def test_a_locus_that_is_none(locus: object) -> None:
+def test_a_locus_that_is_none(locus):
     Path("airr.tsv").write_text(CELLS)
     for job in (pairalign.align, pairalign.read_fasta):
         with pytest.raises(UsageError, match="expected a locus, such as TRB, or two"):
             job("airr.tsv", locus=locus)
 
 
-def test_a_cell_has_the_chain_that_has_residues() -> None:
+def test_a_cell_has_the_chain_that_has_residues():
     seen_more = "b0\tc1\tTRBV1*01\tTRBJ1*01\t\t9\n"
     for text in (CELLS + seen_more, CELLS.replace("a3\tc2", seen_more + "a3\tc2")):
         assert [one.residues for one in read(text, "TRA", "TRB")] == ["CAVFCASTF", "CAWFCASSTF"]
 
 
-def test_a_tree_is_of_an_airr_table() -> None:
+def test_a_tree_is_of_an_airr_table():
     Path("airr.tsv").write_text(CELLS)
     assert main(["tree", "airr.tsv", "--locus", "TRB", "-o", "x.nwk", "-q"]) == 0
     assert set(re.findall(r"b\d", Path("x.nwk").read_text())) == {"b1", "b2", "b4"}

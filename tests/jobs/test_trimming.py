@@ -52,7 +52,7 @@ def records_of(path: Path) -> dict[str, tuple[str, str]]:
     return {lines[k]: (lines[k + 1], lines[k + 3]) for k in range(0, len(lines), 4)}
 
 
-def test_reads_are_cut_where_they_are_bad(fastq: Path) -> None:
+def test_reads_are_cut_where_they_are_bad(fastq):
     found = pairalign.overlap(fastq, preset="ont", min_overlap=200, device="cpu")
     trimmed = found.trim_reads()
     for k, (letters, first, last) in enumerate(read_set().values()):
@@ -66,7 +66,7 @@ def test_reads_are_cut_where_they_are_bad(fastq: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["paf", "gfa"])
-def test_the_output_is_that_of_the_cut_reads(fastq: Path, ending: str) -> None:
+def test_the_output_is_that_of_the_cut_reads(fastq, ending):
     command = ["overlap", str(fastq), "--trimmed", "cut.fq", "-o", f"one.{ending}", *OPTIONS]
     assert main(command) == 0
     assert main(["overlap", "cut.fq", "-o", f"two.{ending}", *OPTIONS]) == 0
@@ -87,14 +87,14 @@ def test_the_output_is_that_of_the_cut_reads(fastq: Path, ending: str) -> None:
     assert Path(f"3.{ending}").read_bytes() == Path(f"one.{ending}").read_bytes()
 
 
-def test_fasta_has_no_qualities(fastq: Path) -> None:
+def test_fasta_has_no_qualities(fastq):
     command = ["overlap", str(fastq), "-o", "o.paf", *OPTIONS, "--trimmed"]
     assert main([*command, "cut.fa"]) == 0
     assert main(["overlap", "cut.fa", "-o", "p.paf", *OPTIONS]) == 0
     assert Path("o.paf").read_bytes() == Path("p.paf").read_bytes()
 
 
-def test_without_overlaps_nothing_is_cut(tmp_path: Path) -> None:
+def test_without_overlaps_nothing_is_cut(tmp_path):
     rng = np.random.default_rng(1)
     reads = tmp_path / "r.fa"
     reads.write_text("".join(f">r{k}\n{''.join(rng.choice(list('ACGT'), 700))}\n" for k in "12"))

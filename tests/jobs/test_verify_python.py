@@ -12,7 +12,7 @@ GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 
 
 @pytest.mark.parametrize("optimal", [False, True])
-def test_as_the_command(optimal: bool, tmp_path: Path) -> None:
+def test_as_the_command(optimal, tmp_path):
     file = tmp_path / "a.paf"
     pairalign.align(GLOBINS, max_hits=2).write(file)
     found = pairalign.verify(file, GLOBINS, optimal=optimal, mode="global")
@@ -36,7 +36,7 @@ def test_as_the_command(optimal: bool, tmp_path: Path) -> None:
         found.write(tmp_path / "c.json")
 
 
-def test_illegal_records_are_said(tmp_path: Path) -> None:
+def test_illegal_records_are_said(tmp_path):
     file = tmp_path / "a.paf"
     pairalign.align(GLOBINS).write(file)
     lines = file.read_text().splitlines(keepends=True)

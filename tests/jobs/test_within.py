@@ -27,7 +27,7 @@ def expected() -> set[tuple[int, int, int, str]]:
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "uc", "clstr", "folds", None])
-def test_pairs_within_clusters(ending: str | None, tmp_path: Path) -> None:
+def test_pairs_within_clusters(ending, tmp_path):
     """A name without a group has no pairs; that is also what removed sequences of folds have."""
     within: object = CLUSTERS
     if ending == "folds":
@@ -45,7 +45,7 @@ def test_pairs_within_clusters(ending: str | None, tmp_path: Path) -> None:
     assert rows_of(found) == wanted
 
 
-def test_the_command_writes_what_a_list_of_the_same_pairs_gives(tmp_path: Path) -> None:
+def test_the_command_writes_what_a_list_of_the_same_pairs_gives(tmp_path):
     names, labels = SET.names, CLUSTERS.labels
     first, second = np.triu_indices(len(SET), 1)
     lines = [
@@ -62,7 +62,7 @@ def test_the_command_writes_what_a_list_of_the_same_pairs_gives(tmp_path: Path) 
     assert (tmp_path / "--within.paf").read_bytes() == (tmp_path / "--pairs.paf").read_bytes()
 
 
-def test_canonical_queries_and_best_hits() -> None:
+def test_canonical_queries_and_best_hits():
     for options in ({"orient": "canonical"}, {"max_hits": 1}):
         all_hits = pairalign.align(SET, device="cpu", **options)
         found = pairalign.align(SET, within=GROUPS, device="cpu", **options)
@@ -82,7 +82,7 @@ def test_canonical_queries_and_best_hits() -> None:
         (7, TypeError, "within: found int"),
     ],
 )
-def test_what_is_no_groups_is_refused(within: object, error: type[Exception], said: str) -> None:
+def test_what_is_no_groups_is_refused(within, error, said):
     with pytest.raises(error, match=said):
         pairalign.align(SET, within=within)
 
@@ -96,9 +96,7 @@ def test_what_is_no_groups_is_refused(within: object, error: type[Exception], sa
         ("g.tsv", "{}\t1\n{}\t1\n", "representative and member of line 1: no sequence '1'"),
     ],
 )
-def test_a_header_or_an_ending_tells_which_table_it_is(
-    name: str, text: str, said: str | None, tmp_path: Path
-) -> None:
+def test_a_header_or_an_ending_tells_which_table_it_is(name, text, said, tmp_path):
     path = tmp_path / name
     path.write_text(text.format(*SET.names[:2]))
     if said is None:
@@ -108,7 +106,7 @@ def test_a_header_or_an_ending_tells_which_table_it_is(
         pairalign.align(SET, within=path)
 
 
-def test_two_sets_and_too_many_pairs_are_refused() -> None:
+def test_two_sets_and_too_many_pairs_are_refused():
     with pytest.raises(UsageError, match="within is of groups of one set"):
         pairalign.align(SET, SET, within=GROUPS)
     with pytest.raises(UsageError, match="pairs and within both say"):

@@ -41,11 +41,11 @@ def names(pairs: PairList) -> list[tuple[str, str]]:
     "text",
     ["a\tb\nd\tc\n", "a b\n\n  d   c", "a\tb\t0.9\r\nd\tc\tother\r\n", "\ufeffa\tb\nd\tc\n\n"],
 )
-def test_two_names_a_line(tmp_path: Path, text: str) -> None:
+def test_two_names_a_line(tmp_path, text):
     assert names(read(tmp_path, text)) == [("a", "b"), ("d", "c")]
 
 
-def test_paf_compressed(tmp_path: Path) -> None:
+def test_paf_compressed(tmp_path):
     path = tmp_path / "hits.paf.gz"
     path.write_bytes(
         gzip.compress((PAF.format("a", "+", "b") + PAF.format("d", "-", "c")).encode())
@@ -53,7 +53,7 @@ def test_paf_compressed(tmp_path: Path) -> None:
     assert names(read_pair_list(path, SET)) == [("a", "b"), ("d", "c")]
 
 
-def test_files_may_repeat_pairs(tmp_path: Path) -> None:
+def test_files_may_repeat_pairs(tmp_path):
     """Tables of hits have both ways of a pair, each sequence with itself, and a line a hit."""
     lines = [("a", "+", "b"), ("b", "-", "a"), ("c", "+", "c"), ("d", "+", "c")]
     paf = read(tmp_path, "".join(PAF.format(*line) for line in lines))
@@ -66,9 +66,7 @@ def test_files_may_repeat_pairs(tmp_path: Path) -> None:
     assert_equal(align(SET, pairs=table), align(SET, pairs=paf))
 
 
-def test_lengths_of_other_sequences_are_a_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_lengths_of_other_sequences_are_a_warning(tmp_path, caplog):
     reads = SequenceSet.from_strings({"a": "ACGTACGTA", "b": "ACGTACGTC", "c": "ACGT"})
     right, wrong = PAF.format("a", "+", "b"), PAF.format("b", "+", "c")
     for reader in (read_pair_list, read_candidates):
@@ -90,17 +88,17 @@ def test_lengths_of_other_sequences_are_a_warning(
         (PAF.format("a", "+", "b") + "a\t9\t0\n", "line 2: a name is missing, expected PAF"),
     ],
 )
-def test_lines_that_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
+def test_lines_that_cannot_be_read(tmp_path, text, message):
     with pytest.raises(PairListError, match=message):
         read(tmp_path, text)
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_no_such_file(tmp_path):
     with pytest.raises(PairListError, match=r"none\.tsv: no such file"):
         read_pair_list(tmp_path / "none.tsv", SET)
 
 
-def test_pairs_from_python() -> None:
+def test_pairs_from_python():
     expected = as_pair_list([("a", "b"), ("d", "c")], SET, None)
     assert names(expected) == [("a", "b"), ("d", "c")]
     for given_pairs in ([(0, 1), (3, 2)], np.array([[0, 1], [3, 2]]), iter([(0, 1), (3, 2)])):
@@ -149,11 +147,7 @@ def made(count: int, seed: int) -> SequenceSet:
 
 @pytest.mark.slow
 @given(chosen(), st.sampled_from(list(Detail)), st.sampled_from([None, 20]))
-def test_a_list_gives_what_all_pairs_give(
-    problem: tuple[int, int | None, list[tuple[int, int]], int],
-    detail: Detail,
-    least: int | None,
-) -> None:
+def test_a_list_gives_what_all_pairs_give(problem, detail, least):
     rows, columns, pairs, window = problem
     queries = made(rows, 1)
     targets = None if columns is None else made(columns, 2)
@@ -163,7 +157,7 @@ def test_a_list_gives_what_all_pairs_give(
     assert_equal(found, only(align(queries, targets, **options), pairs))
 
 
-def test_slabs_do_not_change_the_order() -> None:
+def test_slabs_do_not_change_the_order():
     queries = made(80, 3)
     pairs = [(i, j) for i in range(80) for j in range(i + 1, 80) if (i * j) % 3 == 1]
     listed = ListedPairs(
@@ -185,9 +179,7 @@ def test_slabs_do_not_change_the_order() -> None:
 # The command
 
 
-def test_the_command_with_one_set_and_with_two(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_with_one_set_and_with_two(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("in.fa").write_text(fasta(BASES))
     Path("more.fa").write_text(fasta({"x": "ACGTACG", "r1": "ACGTTCG"}))
@@ -201,9 +193,7 @@ def test_the_command_with_one_set_and_with_two(
     assert [row for row in table("in.fa", "more.fa") if row in rows] == rows
 
 
-def test_the_command_says_what_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_what_is_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("in.fa").write_text(fasta(BASES))
     Path("hits.paf").write_text(PAF.format("r1", "+", "r2") + PAF.format("r2", "+", "r1"))

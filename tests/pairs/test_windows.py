@@ -40,7 +40,7 @@ def lengths_of(seed: int, count: int) -> np.ndarray:
 
 @settings(max_examples=examples(100))
 @given(plan=plans)
-def test_each_pair_is_in_one_window(plan: tuple[int, int | None, int]) -> None:
+def test_each_pair_is_in_one_window(plan):
     rows, columns, size = plan
     windows = plan_windows(rows, columns, size)
     found = [pair for window in windows for pair in pairs_of(window)]
@@ -60,7 +60,7 @@ def test_each_pair_is_in_one_window(plan: tuple[int, int | None, int]) -> None:
 
 @settings(max_examples=examples(100))
 @given(plan=plans)
-def test_pairs_of_a_window(plan: tuple[int, int | None, int]) -> None:
+def test_pairs_of_a_window(plan):
     for window in plan_windows(*plan):
         expected = pairs_of(window)
         assert window.pairs == len(expected)
@@ -75,7 +75,7 @@ def test_pairs_of_a_window(plan: tuple[int, int | None, int]) -> None:
 
 @settings(max_examples=examples(100))
 @given(plan=plans, seed=st.integers(0, 9))
-def test_cells_of_a_window(plan: tuple[int, int | None, int], seed: int) -> None:
+def test_cells_of_a_window(plan, seed):
     rows = lengths_of(seed, plan[0])
     columns = rows if plan[1] is None else lengths_of(seed + 1, plan[1])
     for window in plan_windows(*plan):
@@ -92,9 +92,7 @@ def test_cells_of_a_window(plan: tuple[int, int | None, int], seed: int) -> None
     residue_bytes=st.sampled_from([0.0, 1.5, 2.0]),
     most_cells=st.sampled_from([0, 1_000, 100_000, 2**63 - 1]),
 )
-def test_slabs_hold_a_windows_pairs_in_order_and_fit(
-    plan: tuple[int, int | None, int], seed: int, limit: int, residue_bytes: float, most_cells: int
-) -> None:
+def test_slabs_hold_a_windows_pairs_in_order_and_fit(plan, seed, limit, residue_bytes, most_cells):
     rows = lengths_of(seed, plan[0]) // 10_000_000
     columns = rows if plan[1] is None else lengths_of(seed + 1, plan[1]) // 10_000_000
 
@@ -119,7 +117,7 @@ def test_slabs_hold_a_windows_pairs_in_order_and_fit(
                 assert not fits(pairs + added)
 
 
-def test_few_sequences() -> None:
+def test_few_sequences():
     assert plan_windows(1) == []
     assert plan_windows(0) == []
     assert plan_windows(2) == [Window(0, 0, 2, 0, 2, True)]
@@ -128,7 +126,7 @@ def test_few_sequences() -> None:
     assert [window.pairs for window in plan_windows(3, window=2)] == [1, 2]
 
 
-def test_a_window_has_a_size() -> None:
+def test_a_window_has_a_size():
     for size in (0, -1):
         with pytest.raises(ValueError, match=f"window {size}: expected at least 1"):
             plan_windows(3, window=size)
@@ -136,7 +134,7 @@ def test_a_window_has_a_size() -> None:
 
 @settings(max_examples=examples(200))
 @given(plan=plans, a=st.integers(0, 900), b=st.integers(0, 900))
-def test_some_pairs_of_windows(plan: tuple[int, int | None, int], a: int, b: int) -> None:
+def test_some_pairs_of_windows(plan, a, b):
     windows = plan_windows(*plan)
     all_pairs = [pair for window in windows for pair in pairs_of(window)]
     found = list(restrict_windows(windows, a, b))
@@ -150,7 +148,7 @@ def test_some_pairs_of_windows(plan: tuple[int, int | None, int], a: int, b: int
 
 @settings(max_examples=examples(200))
 @given(plan=plans, share=st.floats(0, 1), seed=st.integers(0, 9))
-def test_the_rest_of_a_grid(plan: tuple[int, int | None, int], share: float, seed: int) -> None:
+def test_the_rest_of_a_grid(plan, share, seed):
     """The windows that a list gives, as often as asked for, and their cells by closed forms."""
     grid = WindowGrid(*plan)
     if not grid.pairs:
@@ -166,7 +164,7 @@ def test_the_rest_of_a_grid(plan: tuple[int, int | None, int], share: float, see
     assert rest.cells(rows, columns) == sum(count_cells(one, rows, columns) for one in expected)
 
 
-def test_the_rest_of_a_huge_grid_is_not_made() -> None:
+def test_the_rest_of_a_huge_grid_is_not_made():
     grid = WindowGrid(2_000_000_000)
     rest = RestOfGrid(grid, grid.pairs // 3)
     first = next(iter(rest))
@@ -176,9 +174,7 @@ def test_the_rest_of_a_huge_grid_is_not_made() -> None:
 
 @settings(max_examples=examples(100))
 @given(plans, st.integers(0, 900), st.integers(0, 900), st.integers(1, 900), st.integers(0, 4))
-def test_joined_windows_have_the_same_pairs_in_the_same_order(
-    plan: tuple[int, int | None, int], first: int, stop: int, most: int, alone: int
-) -> None:
+def test_joined_windows_have_the_same_pairs_in_the_same_order(plan, first, stop, most, alone):
     windows = list(restrict_windows(plan_windows(*plan), first, stop))
     joined = list(join_windows(windows, lambda one: one.pairs <= most, alone))
     assert joined[max(len(joined) - alone, 0) :] == windows[max(len(windows) - alone, 0) :]
@@ -194,7 +190,7 @@ def test_joined_windows_have_the_same_pairs_in_the_same_order(
     assert found == [pair for window in windows for pair in pairs_of(window)]
 
 
-def test_windows_are_joined() -> None:
+def test_windows_are_joined():
     joined = list(join_windows(plan_windows(40, None, 10), lambda one: one.pairs <= 250, 2))
     assert [(one.row_start, one.column_start, one.column_stop) for one in joined] == [
         (0, 0, 30),
@@ -206,7 +202,7 @@ def test_windows_are_joined() -> None:
     ]
 
 
-def test_only_some_pairs_of_joined_windows() -> None:
+def test_only_some_pairs_of_joined_windows():
     """The numbers are those of the joined window, and keys go by pairs alone."""
     window = Window(0, 0, 4, 4, 10, True)
     some, all_ = np.array([1, 5, 6, 13]), np.arange(24)

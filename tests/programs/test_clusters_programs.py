@@ -92,9 +92,7 @@ PROGRAMS: list[tuple[str, str, Callable[[Path], Partition]]] = [
 
 
 @pytest.mark.parametrize(("alphabet", "name", "program"), PROGRAMS, ids=lambda one: str(one)[:30])
-def test_families_that_are_far_apart(
-    alphabet: str, name: str, program: Callable[[Path], Partition], tmp_path: Path
-) -> None:
+def test_families_that_are_far_apart(alphabet, name, program, tmp_path):
     sequences = distant_families(alphabet)
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
     theirs = program(tmp_path)
@@ -107,7 +105,7 @@ def test_families_that_are_far_apart(
 
 
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])
-def test_cdhit_reads_our_clusters(alphabet: str, tmp_path: Path) -> None:
+def test_cdhit_reads_our_clusters(alphabet, tmp_path):
     found = cluster(distant_families(alphabet), min_identity=0.97, device="cpu")
     write_clusters(tmp_path / "ours.clstr", found)
     assert read_by_cdhit(tmp_path, "ours.clstr") == {frozenset(names) for names in found}
@@ -127,9 +125,7 @@ def alike() -> dict[frozenset[str], Fraction]:
 
 
 @pytest.mark.parametrize("least", ["0.4", "0.55", "70%"])
-def test_what_linkages_promise_of_proteins(
-    least: str, alike: dict[frozenset[str], Fraction]
-) -> None:
+def test_what_linkages_promise_of_proteins(least, alike):
     share = Fraction(least.rstrip("%")) / (100 if "%" in least else 1)
     passes = {pair for pair, identity in alike.items() if identity >= share}
     proteins = read_fasta(P450)

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from pairalign.sequences.sets import SequenceSet
 
 @needs_program("vsearch")
 @pytest.mark.parametrize("letters", ["ACGT", "ACGTRYN"])
-def test_raw_scores_and_identities_of_vsearch(tmp_path: Path, letters: str) -> None:
+def test_raw_scores_and_identities_of_vsearch(tmp_path, letters):
     """Every raw score; and what vsearch's own alignments are worth, and how identical they are."""
     rng = np.random.default_rng(17)
     strings = [one for one in random_sequences(rng, letters, 40, 300, "mixed") if len(one) > 30]
@@ -32,7 +31,7 @@ def test_raw_scores_and_identities_of_vsearch(tmp_path: Path, letters: str) -> N
 
 @needs_program("vsearch")
 @pytest.mark.parametrize("seed", [17, 19])
-def test_alignments_of_vsearch(tmp_path: Path, seed: int) -> None:
+def test_alignments_of_vsearch(tmp_path, seed):
     """With its ties every alignment is vsearch's, and so is every identity."""
     rng = np.random.default_rng(seed)
     strings = [one for one in random_sequences(rng, "ACGT", 40, 300, "mixed") if len(one) > 30]
@@ -43,7 +42,7 @@ def test_alignments_of_vsearch(tmp_path: Path, seed: int) -> None:
 
 
 @needs_program("vsearch")
-def test_other_costs_of_vsearch(tmp_path: Path) -> None:
+def test_other_costs_of_vsearch(tmp_path):
     rng = np.random.default_rng(18)
     sequences = SequenceSet.from_strings(random_sequences(rng, "ACGT", 25, 200, "near"))
     costs = {"gap_open": "9", "gap_extend": "3", "end_gap_open": "4", "end_gap_extend": "0"}
@@ -55,9 +54,7 @@ def test_other_costs_of_vsearch(tmp_path: Path) -> None:
 
 @needs_program("needle")
 @pytest.mark.parametrize("costs", [("10", "0.5"), ("4", "0.5"), ("1.5", "0.1"), ("0.5", "0.5")])
-def test_scores_of_needle_with_weighted_ends(
-    tmp_path: Path, family: Path, costs: tuple[str, str]
-) -> None:
+def test_scores_of_needle_with_weighted_ends(tmp_path, family, costs):
     opening, extension = costs
     proteins = [one.residues for one in read_fasta(family)][:9]
     first, others = proteins[0], proteins[1:]

@@ -43,7 +43,7 @@ def spread(folds: dict[str, int]) -> int:
 
 
 @pytest.mark.skipif(shutil.which("graphpart") is None, reason="install graph-part")
-def test_folds_are_at_least_as_balanced_and_fewer_are_removed(tmp_path: Path) -> None:
+def test_folds_are_at_least_as_balanced_and_fewer_are_removed(tmp_path):
     given, edges = tmp_path / "in.fa", tmp_path / "edges.csv"
     families(given)
     asked = ["--min-identity", str(LEAST), "--identity-of", "full", "--device", "cpu", "-q"]

@@ -41,7 +41,7 @@ def ours(*options: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_columns_are_those_of_mmseqs() -> None:
+def test_columns_are_those_of_mmseqs():
     if shutil.which("mmseqs") is None:
         pytest.skip("MMseqs2 is not installed")
     search = ["mmseqs", "easy-search", "q.fa", "t.fa", "theirs.m8", "tmp", "-a", "-s", "7.5"]
@@ -69,7 +69,7 @@ def test_columns_are_those_of_mmseqs() -> None:
 
 
 @pytest.mark.parametrize("name", [*COLUMNS[2:15], "raw"])
-def test_verify_finds_a_wrong_value(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_finds_a_wrong_value(name, capsys):
     columns = ["query", "target", name, *(() if name == "cigar" else ("cigar",))]
     columns += [one for one in ("qstart", "qend", "tstart", "tend") if one != name]
     assert ours("--columns", ",".join(columns))

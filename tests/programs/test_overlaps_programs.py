@@ -92,7 +92,7 @@ def pairs_of(path: Path) -> set[tuple[str, str, str]]:
     return {(*sorted((row[0], row[5])), row[4]) for row in rows if row[0] != row[5]}
 
 
-def test_miniasm_and_racon_make_one_contig(folder: Path, theirs: Path) -> None:
+def test_miniasm_and_racon_make_one_contig(folder, theirs):
     (ours,) = assemble(folder, folder / "ours.paf")
     longest = max(assemble(folder, theirs), key=len)
     assert len(ours) >= len(longest)
@@ -105,7 +105,7 @@ def test_miniasm_and_racon_make_one_contig(folder: Path, theirs: Path) -> None:
     assert polished[0][1] > 0.94
 
 
-def test_racon_corrects_reads_along_dual_overlaps(folder: Path) -> None:
+def test_racon_corrects_reads_along_dual_overlaps(folder):
     """Racon -f wants each pair both ways; of the first few reads, to be quick."""
     reads = list(read_fasta(folder / "reads.fasta"))[:8]
     few = folder / "few.fasta"
@@ -120,7 +120,7 @@ def test_racon_corrects_reads_along_dual_overlaps(folder: Path) -> None:
     assert {name.rstrip("r") for name in corrected} <= {r.name for r in reads}
 
 
-def test_pairs_against_minimap2_and_the_truth(folder: Path, theirs: Path) -> None:
+def test_pairs_against_minimap2_and_the_truth(folder, theirs):
     ours, minimap2 = pairs_of(folder / "ours.paf"), pairs_of(theirs)
     assert len(ours & minimap2) > 0.97 * len(minimap2)
     truth, possible = true_pairs(folder)
@@ -151,7 +151,7 @@ def true_pairs(folder: Path) -> tuple[set[tuple[str, str, str]], set[tuple[str, 
     return shared[0], shared[1]
 
 
-def test_the_reads_are_what_the_tests_say() -> None:
+def test_the_reads_are_what_the_tests_say():
     reads: SequenceSet = read_fasta(DATA / "lambda_reads.fasta.gz")
     assert len(reads) == 35
     assert reads.total_residues == 325777

@@ -19,7 +19,7 @@ def some(path: str, number: int) -> SequenceSet:
     return SequenceSet.from_strings({one.name: one.residues for one in chosen})
 
 
-def test_amplicons_overlap_whole() -> None:
+def test_amplicons_overlap_whole():
     """One gene's piece, amplified from many: alike reads are aligned from end to end."""
     reads = some("16s-amplicon-v4-250/sam1F.fastq.gz", 120)
     found = pairalign.overlap(reads, device="cpu")
@@ -30,7 +30,7 @@ def test_amplicons_overlap_whole() -> None:
     assert found.columns.min() > 240
 
 
-def test_reads_of_a_small_circle() -> None:
+def test_reads_of_a_small_circle():
     """Reads of phiX, some longer than the circle: all pairs overlap one way or another."""
     reads = some("phix-ont/barcode03.fastq.gz", 12)
     found = pairalign.overlap(reads, device="cpu")
@@ -40,7 +40,7 @@ def test_reads_of_a_small_circle() -> None:
     assert np.median(found.identity) > 0.8
 
 
-def test_short_reads_lie_where_their_reference_says() -> None:
+def test_short_reads_lie_where_their_reference_says():
     reads = some("ecoli1k-illumina/ecoli_1K_1.fq.gz", 150)
     found = pairalign.overlap(reads, device="cpu")
     genome = read_fasta(READS / "ecoli1k-illumina" / "reference_1K.fa.gz")[0].residues
@@ -66,7 +66,7 @@ def test_short_reads_lie_where_their_reference_says() -> None:
     assert checked > 100
 
 
-def test_amplicons_of_noisy_reads_overlap_whole() -> None:
+def test_amplicons_of_noisy_reads_overlap_whole():
     """Nanopore reads of some 490 letters: as short as Illumina's, as noisy as long ones."""
     reads = some("sarscov2-ont-amplicon/reads.fastq.gz", 40)
     found = pairalign.overlap(reads, device="cpu")

@@ -1,7 +1,6 @@
 """Haplotypes on both strands become a graph by one command, as for `seqwish`."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,9 +52,7 @@ def graph_of(sequences: dict[str, str], options: list[str], least: int = 1) -> V
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_homologous_bases_are_one_base_of_the_graph(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_homologous_bases_are_one_base_of_the_graph(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sequences, origins = haplotypes(seed)
     graph = graph_of(sequences, OPTIONS)
@@ -90,7 +87,7 @@ def shifts(text: str, start: int, length: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_bases_left_out_of_repeats(seed: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_bases_left_out_of_repeats(seed, tmp_path, monkeypatch):
     """Which copy of a repeat was left out no sequence tells: all that can be left out are as good.
 
     So bases are judged that no gap of any haplotype can be moved across.
@@ -128,9 +125,7 @@ def test_bases_left_out_of_repeats(seed: int, tmp_path: Path, monkeypatch: Any) 
         assert "".join(letters[side] for side in graph.path(name)) == text
 
 
-def test_a_least_score_keeps_copies_of_a_repeat_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_least_score_keeps_copies_of_a_repeat_apart(tmp_path, monkeypatch):
     """Without it suboptimal alignments put the copies together, and what matches by chance."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
@@ -147,9 +142,7 @@ def test_a_least_score_keeps_copies_of_a_repeat_apart(
     assert kept >= len(ancestor)
 
 
-def test_by_default_haplotypes_of_two_strands_do_not_meet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_by_default_haplotypes_of_two_strands_do_not_meet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     graph = graph_of(haplotypes(1)[0], ["-q"], least=19)
     assert not any(count == 6 for count in graph.bases())

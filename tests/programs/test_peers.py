@@ -62,14 +62,7 @@ def parasail_scores(found: Alignments, matrix: object) -> Iterator[tuple[int, in
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("name", "gap_open", "gap_extend"), PROTEIN_COSTS)
-def test_parasail_on_proteins(
-    open_engine: OpenEngine,
-    proteins: SequenceSet,
-    mode: str,
-    name: str,
-    gap_open: str,
-    gap_extend: str,
-) -> None:
+def test_parasail_on_proteins(open_engine, proteins, mode, name, gap_open, gap_extend):
     parasail = pytest.importorskip("parasail", reason="parasail is not installed")
     costs = {"gap_open": gap_open, "gap_extend": gap_extend}
     scoring = make_scoring(PROTEIN, mode=mode, matrix=name, **costs)
@@ -80,15 +73,7 @@ def test_parasail_on_proteins(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("match", "mismatch", "gap_open", "gap_extend"), DNA_COSTS)
-def test_parasail_on_dna(
-    open_engine: OpenEngine,
-    genes: SequenceSet,
-    mode: str,
-    match: str,
-    mismatch: str,
-    gap_open: str,
-    gap_extend: str,
-) -> None:
+def test_parasail_on_dna(open_engine, genes, mode, match, mismatch, gap_open, gap_extend):
     parasail = pytest.importorskip("parasail", reason="parasail is not installed")
     costs = {"gap_open": gap_open, "gap_extend": gap_extend}
     scoring = make_scoring(DNA, mode=mode, match=match, mismatch=mismatch, **costs)
@@ -101,9 +86,7 @@ def test_parasail_on_dna(
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [("11", "1"), ("10", "0.5")])
-def test_biopython_on_proteins(
-    open_engine: OpenEngine, proteins: SequenceSet, mode: str, gap_open: str, gap_extend: str
-) -> None:
+def test_biopython_on_proteins(open_engine, proteins, mode, gap_open, gap_extend):
     """Decimal costs too: both are exact for halves."""
     costs = {"gap_open": gap_open, "gap_extend": gap_extend}
     scoring = make_scoring(PROTEIN, mode=mode, **costs)
@@ -132,9 +115,7 @@ def biopython_scores(
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["proteins", "genes"])
-def test_every_cigar_is_worth_its_score(
-    open_engine: OpenEngine, request: pytest.FixtureRequest, kind: str, mode: str
-) -> None:
+def test_every_cigar_is_worth_its_score(open_engine, request, kind, mode):
     sequences: SequenceSet = request.getfixturevalue(kind)
     scoring = make_scoring(sequences.alphabet, mode=mode)
     found = align_all(open_engine, sequences, scoring)

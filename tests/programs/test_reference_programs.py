@@ -22,7 +22,7 @@ def random_protein_pairs(seed: str, pairs: int) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (3, 3), (6, 0)])
-def test_scores_of_biopython(mode: str, gap_open: int, gap_extend: int) -> None:
+def test_scores_of_biopython(mode, gap_open, gap_extend):
     from Bio.Align import PairwiseAligner, substitution_matrices
 
     matrix = substitution_matrices.load("BLOSUM62")
@@ -42,7 +42,7 @@ def test_scores_of_biopython(mode: str, gap_open: int, gap_extend: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (3, 3), (6, 0)])
-def test_scores_of_parasail(mode: str, gap_open: int, gap_extend: int) -> None:
+def test_scores_of_parasail(mode, gap_open, gap_extend):
     parasail = pytest.importorskip("parasail", reason="parasail is not installed (extra `bench`)")
     name = {"global": "nw_scan_32", "semiglobal": "sg_scan_32", "local": "sw_scan_32"}[mode]
     letters = "ARNDCQEGHILKMFPSTWYVBZX*"
@@ -69,7 +69,7 @@ FREE_ENDS = {
 
 
 @pytest.mark.parametrize("name", FREE_ENDS)
-def test_free_ends_as_parasail_names_them(name: str) -> None:
+def test_free_ends_as_parasail_names_them(name):
     parasail = pytest.importorskip("parasail", reason="parasail is not installed (extra `bench`)")
     letters = "ARNDCQEGHILKMFPSTWYVBZX*"
     ends = tuple((0, 0) if end in FREE_ENDS[name] else (11, 1) for end in range(4))
@@ -84,7 +84,7 @@ def test_free_ends_as_parasail_names_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_end_gap_scores_of_biopython(seed: int) -> None:
+def test_end_gap_scores_of_biopython(seed):
     from Bio.Align import PairwiseAligner, substitution_matrices
 
     matrix = substitution_matrices.load("BLOSUM62")

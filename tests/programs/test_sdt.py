@@ -29,7 +29,7 @@ def genomes(count: int, length: int) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mafft") is None, reason="install mafft")
-def test_aligned_identities_are_sdts_of_mafft() -> None:
+def test_aligned_identities_are_sdts_of_mafft():
     sequences = genomes(5, 900)
     found = pairalign.distance(sequences, measure="identity-aligned", similarity=True)
     names = list(sequences)

@@ -37,7 +37,7 @@ def run_task(task: int, **more: str) -> None:
     subprocess.run(command, env={**os.environ, **variables}, check=True, timeout=TIMEOUT_SECONDS)
 
 
-def test_as_plain_processes(capfd: pytest.CaptureFixture[str]) -> None:
+def test_as_plain_processes(capfd):
     for task in (2, 4, 1):
         run_task(task, SLURM_ARRAY_TASK_COUNT="4", SLURM_CPUS_PER_TASK="1")
     capfd.readouterr()
@@ -48,7 +48,7 @@ def test_as_plain_processes(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_under_slurm() -> None:
+def test_under_slurm():
     if shutil.which("sbatch") is None:
         pytest.skip("needs Slurm (Debian: slurm-wlm)")
     found = subprocess.run(["sinfo", "-h"], capture_output=True, timeout=TIMEOUT_SECONDS)

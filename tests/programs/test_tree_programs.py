@@ -93,9 +93,7 @@ def far_from(sequences: SequenceSet) -> DistanceMatrix:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["upgma", "nj"])
-def test_programs_align_along_our_tree(
-    family: Path, program: str, method: str, tmp_path: Path
-) -> None:
+def test_programs_align_along_our_tree(family, program, method, tmp_path):
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
     tree, out = tmp_path / "tree", tmp_path / "out.fasta"
@@ -106,7 +104,7 @@ def test_programs_align_along_our_tree(
     check_complete(rows, pairalign.read_fasta(family))
 
 
-def test_programs_use_the_tree(family: Path, program: str, tmp_path: Path) -> None:
+def test_programs_use_the_tree(family, program, tmp_path):
     """The same tree gives the same alignment, another tree another one."""
     tree, out = tmp_path / "tree", tmp_path / "out.fasta"
     sequences = pairalign.read_fasta(family)
@@ -121,7 +119,7 @@ def test_programs_use_the_tree(family: Path, program: str, tmp_path: Path) -> No
     assert found[0] != found[2]
 
 
-def test_clustal_omega_takes_our_matrix(family: Path, tmp_path: Path) -> None:
+def test_clustal_omega_takes_our_matrix(family, tmp_path):
     """Its own tree of the matrix joins the closest pair at our distance; another matrix matters."""
     sequences = pairalign.read_fasta(family)
     matrix, guide, out = (tmp_path / name for name in ("distances.phy", "guide", "out.fasta"))
@@ -142,7 +140,7 @@ def test_clustal_omega_takes_our_matrix(family: Path, tmp_path: Path) -> None:
     assert ours != other
 
 
-def test_names_as_in_databases(program: str, tmp_path: Path) -> None:
+def test_names_as_in_databases(program, tmp_path):
     """Characters of UniProt, Pfam and NCBI names reach every program as they are."""
     letters = list(pairalign.read_fasta(FAMILIES["globins"]))[:5]
     names = ["sp|P69905|HBA_HUMAN", "HBB_HUMAN/4-147", "gi#3=x+y", "NP_000549.1", "a~b@c%d&e*f"]
@@ -155,7 +153,7 @@ def test_names_as_in_databases(program: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("same", ["all", "some"])
-def test_equal_sequences(program: str, same: str, tmp_path: Path) -> None:
+def test_equal_sequences(program, same, tmp_path):
     """Branches of length 0."""
     letters = "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHF"
     others = ["MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESF"] if same == "some" else []
@@ -173,7 +171,7 @@ def test_equal_sequences(program: str, same: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("measure", ["identity", "score"])
 @pytest.mark.parametrize("method", ["upgma", "mixed", "nj"])
-def test_famsa_ends_with_a_fragment_and_a_copy(method: str, measure: str, tmp_path: Path) -> None:
+def test_famsa_ends_with_a_fragment_and_a_copy(method, measure, tmp_path):
     """Without its flag it never ends where copies are not siblings: a fragment is no farther."""
     find("famsa")
     if method == "nj":

@@ -45,7 +45,7 @@ def variables_in(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snakemake(tmp_path, monkeypatch):
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 60, 80)
@@ -77,9 +77,7 @@ def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_snakefile_of_the_recipes_is_planned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_snakefile_of_the_recipes_is_planned(tmp_path, monkeypatch):
     """Planned, with the threads, memory and GPU of each job."""
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
@@ -101,7 +99,7 @@ def test_the_snakefile_of_the_recipes_is_planned(
 
 
 @pytest.mark.slow
-def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_snakefile_of_the_recipes(tmp_path, monkeypatch):
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 60, 80)
@@ -134,7 +132,7 @@ rule tree:
 
 
 @pytest.mark.slow
-def test_the_wrapper_runs_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wrapper_runs_a_command(tmp_path, monkeypatch):
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 10, 40)

@@ -47,12 +47,12 @@ def advice_of(spans: list[int], identity: float = 0.95, length: int = 10_000) ->
         ([90] * 20, "-s 100 (0% of overlaps reach its -s 2000)"),
     ],
 )
-def test_the_span(spans: list[int], options: str) -> None:
+def test_the_span(spans, options):
     """Reads are so short that overlaps cover them more than ten times."""
     assert advice_of(spans, length=8).startswith(options[:-1])
 
 
-def test_depth_and_identity() -> None:
+def test_depth_and_identity():
     assert advice_of([2000] * 4) == (
         "-c 1 (100% of overlaps reach its -s 2000; they cover reads 0.2 times)"
     )
@@ -62,9 +62,7 @@ def test_depth_and_identity() -> None:
     assert AssemblyAdvice(SequenceSet.from_strings(["ACGT"])).miniasm() == ""
 
 
-def test_the_command_says_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_says_it(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     genome = "".join(rng.choice(list("ACGT"), 4000))

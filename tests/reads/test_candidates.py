@@ -40,7 +40,7 @@ def paf_of(lines: list[tuple[str, str, str]]) -> str:
     return "".join(f"{q}\t1\t0\t1\t{s}\t{t}\t1\t0\t1\t1\t1\t0\n" for q, s, t in lines)
 
 
-def test_all_pairs_as_candidates_change_nothing(tmp_path: Path) -> None:
+def test_all_pairs_as_candidates_change_nothing(tmp_path):
     reads = reads_of()
     names = list(reads)
     pairs = [(a, s, b) for k, a in enumerate(names) for b in names[k:] for s in "+-"]
@@ -55,7 +55,7 @@ def test_all_pairs_as_candidates_change_nothing(tmp_path: Path) -> None:
         assert (every.strand < 0).sum() > 10
 
 
-def test_gaps_that_go_on_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gaps_that_go_on_for_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reads = reads_of(6)
     Path("r.fa").write_text("".join(f">{name}\n{2 * read}\n" for name, read in reads.items()))
@@ -69,7 +69,7 @@ def test_gaps_that_go_on_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert Path("found.paf").stat().st_size > 0
 
 
-def test_only_candidates_on_their_strands(tmp_path: Path) -> None:
+def test_only_candidates_on_their_strands(tmp_path):
     reads = reads_of()
     every = find(reads, **OPTIONS)
     lines, kept = [], np.zeros(len(every), np.bool_)
@@ -88,7 +88,7 @@ def test_only_candidates_on_their_strands(tmp_path: Path) -> None:
     assert len(find(reads, **OPTIONS, candidates=path)) < 0.2 * len(found)
 
 
-def test_names_are_for_both_strands(tmp_path: Path) -> None:
+def test_names_are_for_both_strands(tmp_path):
     path = tmp_path / "names.txt"
     path.write_text("b a\n\nb\ta\nc c\n")
     reads = SequenceSet.from_strings({"a": "ACGT", "b": "ACGTA", "c": "AC"})
@@ -99,7 +99,7 @@ def test_names_are_for_both_strands(tmp_path: Path) -> None:
         assert mask.tolist() == [True, False, False]
 
 
-def test_wrong_candidates(tmp_path: Path) -> None:
+def test_wrong_candidates(tmp_path):
     reads = SequenceSet.from_strings({"a": "ACGT", "b": "ACGTA"})
     path = tmp_path / "wrong.txt"
     for text, message in (
@@ -116,7 +116,7 @@ def test_wrong_candidates(tmp_path: Path) -> None:
         find({"a": "ACGT", "b": "ACGTA"}, candidates=path)
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path, capsys):
     reads = tmp_path / "reads.fa"
     reads.write_text("".join(f">{name}\n{one}\n" for name, one in reads_of().items()))
     one, two = tmp_path / "one.paf", tmp_path / "two.paf"
@@ -132,7 +132,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 # By mappy
 
 
-def test_mappy_finds_what_there_is() -> None:
+def test_mappy_finds_what_there_is():
     """Overlaps of 200 letters and more, as among all pairs, whatever the threads."""
     pytest.importorskip("mappy")
     reads = reads_of()
@@ -154,7 +154,7 @@ def test_mappy_finds_what_there_is() -> None:
     assert (long.strand < 0).sum() > 10
 
 
-def test_the_summary_says_what_mappy_took(tmp_path, capsys) -> None:
+def test_the_summary_says_what_mappy_took(tmp_path, capsys):
     pytest.importorskip("mappy")
     path = tmp_path / "r.fa"
     path.write_text("".join(f">{name}\n{one}\n" for name, one in reads_of().items()))
@@ -165,7 +165,7 @@ def test_the_summary_says_what_mappy_took(tmp_path, capsys) -> None:
     assert re.search(r"^ *time  \S+ s, \d+\.\d\d of it writing(, |$)", said, re.MULTILINE)
 
 
-def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:
+def test_mappy_finds_overlaps_of_very_noisy_reads():
     """A pair that shares 560 letters with 13% errors each has few seeds, and short chains."""
     pytest.importorskip("mappy")
     rng = np.random.default_rng(4)
@@ -188,7 +188,7 @@ def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:
     assert len(true - pairs) <= 0.01 * len(true)
 
 
-def test_seeds_are_shorter_in_small_sets() -> None:
+def test_seeds_are_shorter_in_small_sets():
     """But not where A and T are many: there short words are everywhere."""
     rng = np.random.default_rng(1)
 
@@ -202,7 +202,7 @@ def test_seeds_are_shorter_in_small_sets() -> None:
     assert _short_seed(SequenceSet.from_strings(["N" * 50] * 2, alphabet="dna")) == 10
 
 
-def test_mappy_finds_overlaps_of_accurate_reads_rich_in_a_and_t() -> None:
+def test_mappy_finds_overlaps_of_accurate_reads_rich_in_a_and_t():
     """With seeds of reads without their runs of a base, this took minutes."""
     pytest.importorskip("mappy")
     rng = np.random.default_rng(5)
@@ -220,14 +220,14 @@ def test_mappy_finds_overlaps_of_accurate_reads_rich_in_a_and_t() -> None:
     assert len(pairs) < 1.3 * len(true)
 
 
-def test_mappy_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mappy_that_fails_is_an_error(monkeypatch):
     pytest.importorskip("mappy")
     monkeypatch.setattr("pairalign.jobs.overlaps.seeded_candidates._BAND", "wide")
     with pytest.raises(DeviceError, match=r"(?s)failed \(exit code 1\): .*TypeError"):
         seed_candidates(SequenceSet.from_strings(reads_of()), PRESETS["ont"], 500, 2)
 
 
-def test_mappy_finds_noisy_amplicons() -> None:
+def test_mappy_finds_noisy_amplicons():
     """Whole reads of 600 letters with 13% errors each may share fewer than three seeds of 12."""
     pytest.importorskip("mappy")
     reads = [changed(GENOME[:600], 0.15, k) for k in range(20)]
@@ -235,7 +235,7 @@ def test_mappy_finds_noisy_amplicons() -> None:
     assert len(found) == 190
 
 
-def test_mappy_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mappy_on_the_command_line(tmp_path, monkeypatch):
     pytest.importorskip("mappy")
     monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of().items()))
@@ -250,9 +250,7 @@ def test_mappy_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not list(tmp_path.glob("pairalign-*"))
 
 
-def test_mappy_finds_nothing_or_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mappy_finds_nothing_or_is_missing(tmp_path, monkeypatch, capsys):
     reads = {"a": GENOME[:300], "b": GENOME[900:1200]}
     if importlib.util.find_spec("mappy") is not None:
         with pytest.raises(PairListError, match="mappy finds no two reads that share seeds"):

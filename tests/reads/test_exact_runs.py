@@ -41,7 +41,7 @@ def with_runs(reads: dict[str, str], run: int) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("block", [200, 1 << 22])
 @pytest.mark.parametrize("run", [12, 13, 15, 19, 20, 23, 31, 47])
-def test_no_pair_is_missed(run: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pair_is_missed(run, block, monkeypatch):
     monkeypatch.setattr(exact_runs, "_BLOCK_RESIDUES", block)
     monkeypatch.setattr(exact_runs, "_MOST_HELD", block)
     for errors in (0.01, 0.08):
@@ -57,7 +57,7 @@ def test_no_pair_is_missed(run: int, block: int, monkeypatch: pytest.MonkeyPatch
         assert len(shorter) < len(reads) * (len(reads) - 1) // 2
 
 
-def test_hits_are_pairs_of_reads_by_word() -> None:
+def test_hits_are_pairs_of_reads_by_word():
     reads = SequenceSet.from_strings(reads_of(0.01), alphabet="dna")
     words = words_of(reads, 20).tolist()
     hashes = [word >> 32 for word in words]
@@ -67,7 +67,7 @@ def test_hits_are_pairs_of_reads_by_word() -> None:
 
 
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_the_filter_loses_nothing(mode: str) -> None:
+def test_the_filter_loses_nothing(mode):
     reads = reads_of(0.01)
     options = {"preset": "hifi", "mode": mode, "min_overlap": 80, "min_score": 30}
     options |= {"min_identity": "97%", "max_overlaps": 2}
@@ -90,7 +90,7 @@ def short_reads(seed: int, count: int = 60, apart: int = 20) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_it_loses_nothing_of_short_reads(mode: str) -> None:
+def test_it_loses_nothing_of_short_reads(mode):
     for seed in range(4):
         options = {"preset": "short", "mode": mode, "min_score": 15, "min_overlap": 40}
         every = find(short_reads(seed), **options, filter="none")
@@ -101,7 +101,7 @@ def test_it_loses_nothing_of_short_reads(mode: str) -> None:
         assert found.stages["filter"].passed < 0.3 * found.stages["filter"].alignments
 
 
-def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_it_for_many_pairs(monkeypatch):
     reads = {f"r{k}": GENOME[100 * k : 100 * k + 700] for k in range(8)}
     options = {"preset": "hifi", "min_overlap": 100, "min_score": 80}
     assert find(reads, **options).stages["filter"].alignments == 0
@@ -110,7 +110,7 @@ def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find(reads, **{**options, "min_identity": 0.6}).stages["filter"].alignments == 0
 
 
-def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch):
     monkeypatch.setattr(overlap_procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     monkeypatch.setattr(overlap_procedure, "_LONGEST_TO_FILTER", 0)
     options = {"preset": "short", "min_score": 15, "min_overlap": 40}
@@ -121,7 +121,7 @@ def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch: pytest.Monkey
     assert_same(find(alike, **options).alignments, named.alignments)
 
 
-def test_long_reads_share_short_words_by_chance() -> None:
+def test_long_reads_share_short_words_by_chance():
     rng = np.random.default_rng(9)
     letters = "".join(rng.choice(list("ACGT"), 60_000))
     for length, run in ((300, 12), (300, 13), (3000, 16)):
@@ -138,6 +138,6 @@ def test_long_reads_share_short_words_by_chance() -> None:
         find({"a": letters[:6000], "b": letters[5000:11_000]}, **options)
 
 
-def test_where_no_run_is_forced() -> None:
+def test_where_no_run_is_forced():
     with pytest.raises(ScoringError, match="filter runs: 500 bases at 64% identity force no"):
         find({"a": GENOME[:600], "b": GENOME[50:700]}, preset="ont", min_overlap=500, filter="runs")

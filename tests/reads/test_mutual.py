@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def molecules(count: int = 12, bases: int = 4000) -> dict[str, str]:
     return reads
 
 
-def test_one_read_of_each_molecule() -> None:
+def test_one_read_of_each_molecule():
     reads = molecules()
     found = find(reads, **LOCAL, min_identity=0.8)
     mutual = find_mutual(found.alignments)
@@ -59,7 +58,7 @@ def test_one_read_of_each_molecule() -> None:
         found.reduced(mutual="both")
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capsys):
     path = tmp_path / "r.fa"
     path.write_text("".join(f">{name}\n{one}\n" for name, one in molecules().items()))
     command = ["overlap", str(path), "--preset", "ont", "--device", "cpu"]
@@ -73,7 +72,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "give --mutual" not in said
 
 
-def test_miniasm_has_a_read_of_each_molecule(tmp_path: Path) -> None:
+def test_miniasm_has_a_read_of_each_molecule(tmp_path):
     """With all overlaps it deletes the reads of molecules that have several."""
     if shutil.which("miniasm") is None:
         pytest.skip("miniasm is not installed (scripts/install_assemblers.sh)")
@@ -101,7 +100,7 @@ def test_miniasm_has_a_read_of_each_molecule(tmp_path: Path) -> None:
     assert contigs["keep"] != contigs["one"]
 
 
-def test_reads_that_go_round_a_circle() -> None:
+def test_reads_that_go_round_a_circle():
     rng = np.random.default_rng(10)
     circle = "".join(rng.choice(list("ACGT"), 1000))
     starts, lengths = (0, 300, 500, 700), (1300, 1200, 700, 400)

@@ -42,7 +42,7 @@ def noisy_reads() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("options", [{}, {"all_strands": True}, {"mode": "semiglobal"}])
-def test_no_overlap_is_missed_where_runs_are_forced(options: dict[str, object]) -> None:
+def test_no_overlap_is_missed_where_runs_are_forced(options):
     """Words of a tandem repeat are in very many places, and N in none."""
     unit = GENOME[:50]
     reads = reads_of(0.01) | {f"t{k}": (30 * unit)[k : 400 + 9 * k] for k in range(12)}
@@ -54,7 +54,7 @@ def test_no_overlap_is_missed_where_runs_are_forced(options: dict[str, object]) 
     assert found.stages["align"].alignments < 2 * len(reads) * len(reads) / 3
 
 
-def test_noisy_reads_lose_few_overlaps() -> None:
+def test_noisy_reads_lose_few_overlaps():
     """Reads of one set with 4 to 20% errors; each overlap found has the bytes that it has."""
     reads = noisy_reads()
     options = {"device": "cpu", "max_overlaps": 1, "preset": "ont"}
@@ -67,7 +67,7 @@ def test_noisy_reads_lose_few_overlaps() -> None:
     assert found.stages["align"].alignments < len(reads) ** 2 / 4
 
 
-def test_the_weaker_strand_of_a_pair_is_no_overlap() -> None:
+def test_the_weaker_strand_of_a_pair_is_no_overlap():
     """Seeds are near each other on one strand, and the other scores more, though too unlike."""
     reads = Path(__file__).parents[1] / "data" / "strands_of_seeds.fasta"
     options = {
@@ -81,13 +81,13 @@ def test_the_weaker_strand_of_a_pair_is_no_overlap() -> None:
         assert len(found) == 2 * strands
 
 
-def test_nothing_found_is_an_empty_table() -> None:
+def test_nothing_found_is_an_empty_table():
     reads = {"a": GENOME[:300], "b": GENOME[900:1200]}
     found = pairalign.overlap(reads, candidates="seeds", preset="hifi", device="cpu")
     assert len(found) == len(found.kind) == len(found.alignments.strand) == 0
 
 
-def test_threads_and_instruction_sets_find_the_same() -> None:
+def test_threads_and_instruction_sets_find_the_same():
     reads = SequenceSet.from_strings(noisy_reads())
     tables = [
         pairs_with_seeds(
@@ -106,7 +106,7 @@ def test_threads_and_instruction_sets_find_the_same() -> None:
     assert len(tables[0]) > 100
 
 
-def test_a_score_is_needed_near_seeds() -> None:
+def test_a_score_is_needed_near_seeds():
     """Reads with a run of 16 in common and nothing else are candidates where no score is asked."""
     rng = np.random.default_rng(1)
     first, second = ("".join(rng.choice(list("ACGT"), 900)) for _ in range(2))
@@ -118,9 +118,7 @@ def test_a_score_is_needed_near_seeds() -> None:
     assert pairs_with_seeds(reads, scoring, **options, least_score=60).tolist() == []
 
 
-def test_seeds_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_seeds_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in noisy_reads().items()))
     command = ["overlap", "reads.fa", "--preset", "ont", "--candidates", "seeds", "--format", "paf"]
@@ -137,12 +135,7 @@ def test_seeds_on_the_command_line(
 
 
 @pytest.mark.parametrize("command", [["--preset", "ont"], ["--preset", "hifi"]])
-def test_reads_without_common_seeds(
-    command: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_reads_without_common_seeds(command, tmp_path, monkeypatch, capsys):
     """The file is empty, as that of all pairs is, and so are parts of it."""
     monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n>n\nNNNN\n")
@@ -159,7 +152,7 @@ def test_reads_without_common_seeds(
     assert all(not Path(f"{one}.paf").read_bytes() for one in ("every", "found", "merged"))
 
 
-def test_recall_is_said_of_what_it_was_measured_with() -> None:
+def test_recall_is_said_of_what_it_was_measured_with():
     noisy = OverlapThresholds(80, 500, Fraction(64, 100))
     asked = make(OverlapRequest, {"preset": "ont"})
     assert "99.5% of overlaps were found" in recall_of(noisy, asked)
@@ -170,9 +163,7 @@ def test_recall_is_said_of_what_it_was_measured_with() -> None:
     assert recall_of(forced, asked) == "no overlap is missed"
 
 
-def test_parts_of_seeds_and_of_all_pairs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_seeds_and_of_all_pairs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of(0.01).items()))
     command = ["overlap", "reads.fa", "--preset", "hifi", "-q", "--format", "paf", "-o", "parts"]
@@ -183,9 +174,7 @@ def test_parts_of_seeds_and_of_all_pairs(
     assert "not of the same run; candidates: seeds and none; pair_list: given and None" in said
 
 
-def test_memory_that_is_too_little_for_a_sample(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_memory_that_is_too_little_for_a_sample(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n")
     assert main(["overlap", "reads.fa", "--memory", "1K", "-o", "out.paf"]) == 1

@@ -56,9 +56,7 @@ def similar_reads(seed: int, count: int, longest: int, letters: str = "ACGT") ->
     st.integers(0, 30),
     st.sampled_from(["ACGT", "ACGTN", "NR"]),
 )
-def test_scores_by_ends_lose_no_overlap(
-    seed: int, preset: str, identity: str, overlap: int, letters: str
-) -> None:
+def test_scores_by_ends_lose_no_overlap(seed, preset, identity, overlap, letters):
     scoring = PRESETS[preset].scoring("semiglobal")
     reads = similar_reads(seed, 12, 50, letters)
     least = least_by_end(scoring, reads, overlap, Fraction(identity))
@@ -71,7 +69,7 @@ def test_scores_by_ends_lose_no_overlap(
     assert (found.raw_score >= least[ends])[passing].all()
 
 
-def test_scores_by_ends_say_something() -> None:
+def test_scores_by_ends_say_something():
     """Of 120 letters at 95%, 114 are matches; six gaps cost 30."""
     scoring = PRESETS["short"].scoring()
     reads = SequenceSet.from_strings(["ACGT" * 30], alphabet=DNA)
@@ -103,9 +101,7 @@ def overlaps_of(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("memory_bytes", "both"), [(None, False), (300 << 10, True)])
-def test_the_device_leaves_out_what_cannot_pass(
-    device: Any, memory_bytes: int | None, both: bool
-) -> None:
+def test_the_device_leaves_out_what_cannot_pass(device, memory_bytes, both):
     scoring = PRESETS["short"].scoring()
     reads = similar_reads(5, 90, 90)
     thresholds = replace(THRESHOLDS, all_strands=both)
@@ -120,7 +116,7 @@ def test_the_device_leaves_out_what_cannot_pass(
 
 @pytest.mark.parametrize("strand", [1, -1])
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
-def test_pairs_go_by_number_as_by_mask(device: Any, strand: int, detail: Detail) -> None:
+def test_pairs_go_by_number_as_by_mask(device, strand, detail):
     reads = similar_reads(6, 60, 70)
     gpu = open_on(device, [reads], PRESETS["short"].scoring())
     window = Window(0, 0, 40, 20, 60, True, strand)
@@ -139,7 +135,7 @@ def test_pairs_go_by_number_as_by_mask(device: Any, strand: int, detail: Detail)
 
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("per_pair", [1, 3])
-def test_joined_windows_give_the_same_overlaps(both: bool, per_pair: int) -> None:
+def test_joined_windows_give_the_same_overlaps(both, per_pair):
     scoring = PRESETS["short"].scoring()
     reads = similar_reads(8, 130, 90)
     thresholds = replace(THRESHOLDS, all_strands=both, max_overlaps=per_pair)
@@ -159,7 +155,7 @@ def test_joined_windows_give_the_same_overlaps(both: bool, per_pair: int) -> Non
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
-def test_long_pairs_do_not_go_by_number(device: Any) -> None:
+def test_long_pairs_do_not_go_by_number(device):
     reads = SequenceSet.from_strings(["ACGT" * 260, "CCGT" * 255, "ACGA" * 20])
     gpu = open_on(device, [reads], PRESETS["short"].scoring())
     window = Window(0, 0, 3, 0, 3, True)
@@ -175,9 +171,7 @@ def test_long_pairs_do_not_go_by_number(device: Any) -> None:
     st.booleans(),
     st.sampled_from(["ACGT", "ACGTN", "AT"]),
 )
-def test_the_other_strand_is_scored_where_it_matters(
-    seed: int, mode: str, both: bool, letters: str
-) -> None:
+def test_the_other_strand_is_scored_where_it_matters(seed, mode, both, letters):
     """Reads whose other strand may be like themselves: pieces of palindromes among others."""
     scoring = PRESETS["short"].scoring(mode)
     half = similar_reads(seed, 1, 60, letters)[0].residues
@@ -194,7 +188,7 @@ def test_the_other_strand_is_scored_where_it_matters(
     assert stages["score"].alignments <= every["score"].alignments
 
 
-def test_unlike_reads_are_scored_on_one_strand() -> None:
+def test_unlike_reads_are_scored_on_one_strand():
     scoring = PRESETS["short"].scoring()
     reads = SequenceSet.from_strings(
         ["".join(np.random.default_rng(k).choice(list("ACGT"), 100)) for k in range(60)]
@@ -206,7 +200,7 @@ def test_unlike_reads_are_scored_on_one_strand() -> None:
     assert stages["score"].alignments < 1.1 * 60 * 59 / 2
 
 
-def test_scorings_without_q_grams_have_no_filter() -> None:
+def test_scorings_without_q_grams_have_no_filter():
     reads = SequenceSet.from_strings(["ACGT" * 10] * 2)
     assert StrandFilter.of(reads, PRESETS["ont"].scoring(), 1) is None
     strand_filter = StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1)

@@ -10,7 +10,7 @@ from pairalign.sequences.sets import SequenceSet
 
 
 @pytest.mark.parametrize("kind", ["hifi", "ont"])
-def test_all_simulated_overlaps_are_found(kind: str) -> None:
+def test_all_simulated_overlaps_are_found(kind):
     genome = SequenceSet.from_strings([GENOME]).codes
     reads = simulate(genome, kind, coverage=8, mean=700, seed=1)
     assert sum(map(len, reads.values())) > 7 * len(GENOME)
@@ -27,7 +27,7 @@ def test_all_simulated_overlaps_are_found(kind: str) -> None:
     assert pairs <= true_pairs(list(reads), len(GENOME), 1)
 
 
-def test_errors_are_as_many_as_asked_for() -> None:
+def test_errors_are_as_many_as_asked_for():
     genome = SequenceSet.from_strings([GENOME]).codes
     for kind, share in (("hifi", 0.003), ("ont", 0.05)):
         read = with_errors(genome, kind, np.random.default_rng(1))

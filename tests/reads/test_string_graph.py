@@ -1,7 +1,6 @@
 """What is left out of graphs: against definitions written out, and known genomes."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,7 +77,7 @@ def made_up(seed: int, count: int = 9) -> Alignments:
 
 
 @pytest.mark.parametrize("steps", [3, 1 << 21])
-def test_transitive_as_defined(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transitive_as_defined(steps, monkeypatch):
     monkeypatch.setattr(string_graph, "_STEPS_AT_A_TIME", steps)
     marked = 0
     for seed in range(8):
@@ -127,7 +126,7 @@ def weak_by_definition(found: Alignments, depth: float) -> set[int]:
 
 @settings(max_examples=examples(200))
 @given(data=st.data(), depth=st.sampled_from([0.5, 1.0, 2.5, 4.0]))
-def test_weak_as_defined(data: st.DataObject, depth: float) -> None:
+def test_weak_as_defined(data, depth):
     reads = SequenceSet.from_strings(["A" * 12, "A" * 9], alphabet="dna")
     columns = data.draw(st.lists(st.integers(1, 12), max_size=9))
     matches = [data.draw(st.integers(0, count)) for count in columns]
@@ -136,7 +135,7 @@ def test_weak_as_defined(data: st.DataObject, depth: float) -> None:
     assert set(np.flatnonzero(find_weak(found, depth)).tolist()) == weak_by_definition(found, depth)
 
 
-def test_weak_overlaps_are_left_out_where_reads_are_deep(tmp_path: Path) -> None:
+def test_weak_overlaps_are_left_out_where_reads_are_deep(tmp_path):
     """Of twenty reads of one place eight are bad: all pairs are, but not all are needed."""
     options = {"preset": "ont", "min_identity": 0.5, "min_overlap": 200, "max_overlaps": 1}
     place = GENOME[:900]
@@ -178,7 +177,7 @@ def containments(reads: SequenceSet, pairs: list[tuple[int, int]]) -> tuple[Alig
 
 @settings(max_examples=examples(200))
 @given(data=st.data(), count=st.integers(2, 7))
-def test_kept_as_defined(data: st.DataObject, count: int) -> None:
+def test_kept_as_defined(data, count):
     lengths = data.draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
     reads = SequenceSet.from_strings(["A" * length for length in lengths], alphabet="dna")
     every = [(i, j) for i in range(count) for j in range(count) if i != j]
@@ -213,7 +212,7 @@ def tiling(circular: bool) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("circular", [False, True])
-def test_a_genome_is_one_path(circular: bool) -> None:
+def test_a_genome_is_one_path(circular):
     reads = tiling(circular)
     found = find(reads, min_overlap=30, min_score=30)
     left = found.reduced()
@@ -238,7 +237,7 @@ def test_a_genome_is_one_path(circular: bool) -> None:
     assert found.reduced(contained=False).kept is None
 
 
-def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files(tmp_path, capsys):
     reads = tmp_path / "reads.fa"
     reads.write_text("".join(f">{name}\n{one}\n" for name, one in tiling(True).items()))
     command = ["overlap", str(reads), "--device", "cpu", "--preset", "short", "--min-score", "30"]

@@ -1,7 +1,5 @@
 """Unitigs: circles are closed, forks are kept, and the bases are those of the genome."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from overlapping import find
@@ -40,7 +38,7 @@ def graph_of(reads: list[str]):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_circle_is_closed(seed: int) -> None:
+def test_a_circle_is_closed(seed):
     genome = genome_of(seed)
     reads, graph = graph_of(reads_of(genome, circular=True, seed=seed))
     (one,) = graph.unitigs
@@ -52,7 +50,7 @@ def test_a_circle_is_closed(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_line_is_whole(seed: int) -> None:
+def test_a_line_is_whole(seed):
     genome = genome_of(seed)
     reads, graph = graph_of(reads_of(genome, circular=False, seed=seed))
     (one,) = graph.unitigs
@@ -62,7 +60,7 @@ def test_a_line_is_whole(seed: int) -> None:
     assert genome in (letters, other_strand(letters))
 
 
-def test_a_fork_keeps_its_ways() -> None:
+def test_a_fork_keeps_its_ways():
     """Two lines with the same first half, longer than reads."""
     shared, one, two = (genome_of(seed, 700) for seed in (1, 2, 3))
     reads = reads_of(shared + one, circular=False) + reads_of(shared + two, circular=False)
@@ -80,7 +78,7 @@ def test_a_fork_keeps_its_ways() -> None:
     assert paths == {max(text, other_strand(text)) for text in (shared + one, shared + two)}
 
 
-def test_reads_that_run_into_their_other_strand() -> None:
+def test_reads_that_run_into_their_other_strand():
     """An inverted repeat: no read is in two unitigs, and nothing claims to be a circle."""
     half = genome_of(5, 900)
     reads = list(dict.fromkeys(reads_of(half + other_strand(half), circular=False)))
@@ -93,7 +91,7 @@ def test_reads_that_run_into_their_other_strand() -> None:
         assert letters in half + other_strand(half) + half
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capsys):
     genome = genome_of(9)
     path, out = tmp_path / "r.fa", tmp_path / "u.gfa"
     reads = named(reads_of(genome, circular=True))

@@ -47,7 +47,7 @@ def allowed(name: str, text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", public_names())
-def test_docstrings_are_complete(name: str) -> None:
+def test_docstrings_are_complete(name):
     validate = pytest.importorskip("numpydoc.validate").validate
     found = validate(f"pairalign.{name}")
     known = allowed(name, found["docstring"])
@@ -55,7 +55,7 @@ def test_docstrings_are_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in public_names() if "." not in n])
-def test_every_field_is_described(name: str) -> None:
+def test_every_field_is_described(name):
     value = getattr(pairalign, name)
     if not dataclasses.is_dataclass(value):
         pytest.skip("no dataclass")
@@ -66,7 +66,7 @@ def test_every_field_is_described(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_examples_run(name: str) -> None:
+def test_examples_run(name):
     value = getattr(pairalign, name)
     (test,) = [
         one

@@ -1,12 +1,10 @@
 """The check of native includes sees what it should see."""
 
-from pathlib import Path
-
 import pytest
 from check_includes import ROOT, fault_of, faults
 
 
-def test_includes_here_go_down() -> None:
+def test_includes_here_go_down():
     assert list(faults(ROOT)) == []
 
 
@@ -27,11 +25,11 @@ def test_includes_here_go_down() -> None:
         ("common/bitwise_cell.h", "cpu/memory.h", "common/ includes nothing of cpu/"),
     ],
 )
-def test_faults(source: str, target: str, fault: str | None) -> None:
+def test_faults(source, target, fault):
     assert fault_of(source, target) == fault
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_missing_file(tmp_path):
     source = tmp_path / "cpu" / "core" / "batch.h"
     source.parent.mkdir(parents=True)
     source.write_text('#include "gone.h"\n')

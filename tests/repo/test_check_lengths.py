@@ -1,12 +1,10 @@
 """The check of lengths sees what it should see."""
 
-from pathlib import Path
-
 import pytest
 from check_lengths import faults, native_functions, python_functions
 
 
-def test_bodies_of_python_functions_are_measured_without_docstrings() -> None:
+def test_bodies_of_python_functions_are_measured_without_docstrings():
     text = 'def f(\n    a,\n):\n    """Says\n\n    much."""\n    b = a\n    return b\n'
     assert list(python_functions(text)) == [("f", 2)]
 
@@ -28,11 +26,11 @@ def test_bodies_of_python_functions_are_measured_without_docstrings() -> None:
         ("const int table[] = {\n    1,\n    2,\n};\n", []),
     ],
 )
-def test_native_functions(text: str, expected: list[tuple[str, int]]) -> None:
+def test_native_functions(text, expected):
     assert list(native_functions(text)) == expected
 
 
-def test_what_is_too_long_is_said(tmp_path: Path) -> None:
+def test_what_is_too_long_is_said(tmp_path):
     (tmp_path / "pairalign").mkdir()
     (tmp_path / "cuda").mkdir()
     body = "    pass\n" * 61

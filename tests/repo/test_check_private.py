@@ -18,5 +18,5 @@ from check_private import borrowed
         ("import os\nos._exit(1)\nx.__name__", []),
     ],
 )
-def test_borrowed_names(source: str, found: list[str]) -> None:
+def test_borrowed_names(source, found):
     assert [name for _, name in borrowed(ast.parse(source))] == found

@@ -14,11 +14,11 @@ def marked(folder: Path) -> dict[str, dict[str, list[int]]]:
     return check_ties.marks_of(folder)
 
 
-def test_the_page_lists_every_mark() -> None:
+def test_the_page_lists_every_mark():
     assert check_ties.main([]) == 0
 
 
-def test_a_mark_that_moved_is_seen_and_written(tmp_path: Path) -> None:
+def test_a_mark_that_moved_is_seen_and_written(tmp_path):
     marks = marked(tmp_path)
     assert check_ties.faults_of(ROW.format(2, 1), marks) == []
     assert check_ties.faults_of(ROW.format(1, 1), marks) == [
@@ -28,6 +28,6 @@ def test_a_mark_that_moved_is_seen_and_written(tmp_path: Path) -> None:
     assert check_ties.with_lines(ROW.format(9, 9), marks) == ROW.format(2, 1)
 
 
-def test_a_mark_in_the_wrong_column_is_seen(tmp_path: Path) -> None:
+def test_a_mark_in_the_wrong_column_is_seen(tmp_path):
     swapped = "| one | `cpu/b.h:1` | `cpu/a.h:2` |\n"
     assert len(check_ties.faults_of(swapped, marked(tmp_path))) == 4

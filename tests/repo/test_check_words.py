@@ -1,7 +1,5 @@
 """The linter of words: what it finds, and what it leaves alone."""
 
-from pathlib import Path
-
 import check_words
 import pytest
 
@@ -26,21 +24,21 @@ import pytest
         ("Sequences have bases or residues, and coordinates.", []),
     ],
 )
-def test_words_of_pages(line: str, found: list[str], tmp_path: Path) -> None:
+def test_words_of_pages(line, found, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(line + "\n")
     said = [one.split("'")[1] for _, one in check_words.markdown_faults(page)]
     assert [one.strip() for one in said] == [one.strip() for one in found]
 
 
-def test_long_lines_of_pages(tmp_path: Path) -> None:
+def test_long_lines_of_pages(tmp_path):
     page = tmp_path / "page.md"
     words = "word " * 21
     page.write_text(f"{words}\n| {words * 2}|\n```text\n{words}\n{words * 2}\n```\n{'x' * 140}\n")
     assert [number for number, _ in check_words.markdown_faults(page)] == [1, 5]
 
 
-def test_words_of_sources(tmp_path: Path) -> None:
+def test_words_of_sources(tmp_path):
     source = tmp_path / "source.py"
     source.write_text(
         '"""Two letters.\n\nletters : bytes\n    `letters`, quicker.\n"""\n'
@@ -54,7 +52,7 @@ def test_words_of_sources(tmp_path: Path) -> None:
     ]
 
 
-def test_words_of_native_sources(tmp_path: Path) -> None:
+def test_words_of_native_sources(tmp_path):
     source = tmp_path / "source.h"
     source.write_text(
         "int letters = 0;  // of a corridor\n"
@@ -70,7 +68,7 @@ def test_words_of_native_sources(tmp_path: Path) -> None:
     ]
 
 
-def test_the_changelog_has_a_line_a_change(tmp_path: Path) -> None:
+def test_the_changelog_has_a_line_a_change(tmp_path):
     log = tmp_path / "CHANGELOG.md"
     log.write_text(
         "# Changelog\n\n## 2\n\n### Added\n\n- One.\n- Two\n  lines.\n- Three\n  lines\n  here.\n"

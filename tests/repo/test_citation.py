@@ -19,7 +19,7 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-def test_the_command_prints_every_paper(tmp_path: Path) -> None:
+def test_the_command_prints_every_paper(tmp_path):
     done = run("--cite", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     printed = words(done.stdout.decode())
@@ -29,7 +29,7 @@ def test_the_command_prints_every_paper(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("title", PAPER_TITLES)
-def test_the_file_says_what_the_command_says(title: str) -> None:
+def test_the_file_says_what_the_command_says(title):
     """Authors in order, year and DOI."""
     entry = next(text for text in CITATION.split("  - type: ") if f"title: {title}\n" in text)
     (paper,) = (paper for paper in PAPERS if words(title) in words(paper.reference))
@@ -42,10 +42,10 @@ def test_the_file_says_what_the_command_says(title: str) -> None:
             assert value in paper.reference
 
 
-def test_the_readme_says_how_to_cite() -> None:
+def test_the_readme_says_how_to_cite():
     assert "`pairalign --cite`" in (ROOT / "README.md").read_text()
 
 
-def test_the_papers_name_kernels_that_exist() -> None:
+def test_the_papers_name_kernels_that_exist():
     named = {name for paper in PAPERS for name in re.findall(r"'([\w-]+)'", paper.used_for)}
     assert named <= set(kernel_names())

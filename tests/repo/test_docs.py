@@ -31,7 +31,7 @@ def program(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
 
 
-def test_getting_started(tmp_path: Path, program: dict[str, str]) -> None:
+def test_getting_started(tmp_path, program):
     folder = tmp_path / "work"
     folder.mkdir()
     run_page(DOCS / "getting-started.md", folder, program)
@@ -47,7 +47,7 @@ def write_family(path: Path, first: int = 0, last: int = 3) -> None:
     path.write_text("".join(rows))
 
 
-def test_growing(tmp_path: Path, program: dict[str, str]) -> None:
+def test_growing(tmp_path, program):
     """What a page reads is a set and new sequences; all else its commands make."""
     write_family(tmp_path / "proteins.fasta")
     write_family(tmp_path / "new.fasta", 3, 5)
@@ -59,9 +59,7 @@ P450 = str(DOCS.parent / "examples" / "cytochrome_p450.fasta")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/alignments.md"])
-def test_summaries_are_those_of_a_run(
-    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_summaries_are_those_of_a_run(page, tmp_path, capsys):
     """All lines but those of time and of where results went, which differ."""
     block = re.search(
         r"^    sequences  57 .*?\n```$", (DOCS.parent / page).read_text(), re.M | re.S
@@ -76,7 +74,7 @@ def test_summaries_are_those_of_a_run(
     assert len(shown) >= 6
 
 
-def test_numbers_of_the_example_are_those_of_a_run() -> None:
+def test_numbers_of_the_example_are_those_of_a_run():
     clusters = pairalign.cluster(P450, min_identity=0.4)
     said = f"The 57 proteins make {len(clusters)} clusters at 40%."
     assert said in (DOCS / "clusters.md").read_text()
@@ -85,7 +83,7 @@ def test_numbers_of_the_example_are_those_of_a_run() -> None:
 
 
 @pytest.mark.slow
-def test_numbers_of_the_msa_tutorial_are_those_of_its_alignment() -> None:
+def test_numbers_of_the_msa_tutorial_are_those_of_its_alignment():
     found = pairalign.msa(P450)
     full = found.occupancy >= 50
     sure = found.column_confidence[full]
@@ -118,7 +116,7 @@ def run_page(page: Path, folder: Path, program: dict[str, str]) -> None:
         ("```python\nraise ValueError('odd')\n```\n", "ValueError: odd"),
     ],
 )
-def test_pages_that_are_wrong_are_found(block: str, said: str, tmp_path: Path) -> None:
+def test_pages_that_are_wrong_are_found(block, said, tmp_path):
     (tmp_path / "page.md").write_text(block)
     done = subprocess.run(
         [sys.executable, DOCS.parent / "scripts" / "run_page.py", "page.md"],
@@ -128,7 +126,7 @@ def test_pages_that_are_wrong_are_found(block: str, said: str, tmp_path: Path) -
     assert said in done.stdout
 
 
-def test_the_reference_has_every_public_name() -> None:
+def test_the_reference_has_every_public_name():
     page = (DOCS / "api.md").read_text()
     documented = {
         name.rpartition(".")[2] for name in re.findall(r"^::: (\S+)$", page, re.MULTILINE)
@@ -144,18 +142,18 @@ def test_the_reference_has_every_public_name() -> None:
 @pytest.mark.parametrize(
     "page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name
 )
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / link).exists() or link in MADE, link
 
 
-def test_every_page_is_in_the_menu() -> None:
+def test_every_page_is_in_the_menu():
     menu = set(re.findall(r": (\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
     pages = {page.name for page in DOCS.glob("*.md")}
     assert menu == pages | {name for name in MADE if name.endswith(".md")}
 
 
-def test_the_reference_of_commands_has_every_option() -> None:
+def test_the_reference_of_commands_has_every_option():
     page = site_pages.reference()
     for command in COMMANDS:
         assert f"\n## pairalign {command.name}\n" in page
@@ -169,19 +167,19 @@ def test_the_reference_of_commands_has_every_option() -> None:
     assert "==SUPPRESS==" not in page
 
 
-def test_links_of_the_changelog_hold_on_the_site() -> None:
+def test_links_of_the_changelog_hold_on_the_site():
     links = re.findall(r"\]\(([^)#:\s]+\.md)", site_pages.changelog())
     assert links
     assert {link for link in links if not (DOCS / link).exists()} == set()
 
 
-def test_the_readme_is_one_screen() -> None:
+def test_the_readme_is_one_screen():
     text = (DOCS.parent / "README.md").read_text()
     assert text.count("\n") <= 70
     assert len(text.split()) <= 400
 
 
-def test_pages_of_users_are_short() -> None:
+def test_pages_of_users_are_short():
     menu = (DOCS.parent / "mkdocs.yml").read_text()
     parts = {
         name: re.findall(r": (\S+\.md)$", text, re.MULTILINE)
@@ -196,7 +194,7 @@ def test_pages_of_users_are_short() -> None:
     assert sum(words.values()) <= 14_000
 
 
-def test_pages_together_are_short() -> None:
+def test_pages_together_are_short():
     """Without measured.md, which has a limit of its own."""
     root = DOCS.parent
     pages = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md"]
@@ -206,7 +204,7 @@ def test_pages_together_are_short() -> None:
     assert sum(words.values()) <= 28_000
 
 
-def test_scripts_are_few() -> None:
+def test_scripts_are_few():
     files = [path for path in (DOCS.parent / "scripts").rglob("*") if path.is_file()]
     kinds = (".py", ".sh", ".c", ".cpp", ".cu")
     lines = [path.read_text().count("\n") for path in files if path.suffix in kinds]

@@ -108,9 +108,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_commands_run(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_run(folder, monkeypatch, capsys):
     """One after the other: some read what those before have made."""
     monkeypatch.chdir(folder)
     for page, command in COMMANDS:
@@ -144,15 +142,13 @@ def folder_of_help(folder: Path) -> Path:
     return folder
 
 
-def test_each_command_has_three_examples_of_itself() -> None:
+def test_each_command_has_three_examples_of_itself():
     assert EXAMPLES.keys() == {command.name for command in PROGRAM}
     for command, examples in EXAMPLES.items():
         assert [words.split()[0] for _, words in examples] == 3 * [command]
 
 
-def test_examples_of_help_run(
-    folder_of_help: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_examples_of_help_run(folder_of_help, monkeypatch, capsys):
     """One after the other: `verify` reads what an example of `align` writes."""
     monkeypatch.chdir(folder_of_help)
     for command, examples in EXAMPLES.items():
@@ -169,9 +165,7 @@ def test_examples_of_help_run(
 @pytest.mark.parametrize(
     ("page", "program"), PROGRAMS, ids=[f"{page}-{k}" for k, (page, _) in enumerate(PROGRAMS)]
 )
-def test_programs_run(
-    page: str, program: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_programs_run(page, program, folder, monkeypatch):
     for package in ("pandas", "pyarrow", "networkx"):
         pytest.importorskip(package)
     for package in ("skbio", "biotite"):
@@ -181,6 +175,6 @@ def test_programs_run(
     exec(compile(program, page, "exec", dont_inherit=True), {"__name__": "__main__"})
 
 
-def test_there_is_something_to_run() -> None:
+def test_there_is_something_to_run():
     assert len(COMMANDS) > 25
     assert len(PROGRAMS) >= 2

@@ -45,7 +45,7 @@ FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pa
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_braces_list_every_value(function: str) -> None:
+def test_braces_list_every_value(function):
     listed = re.findall(
         r"^    (\w+(?:, \w+)*) : (?:\w+ or )?\{([^}]*)\}",
         inspect.getdoc(getattr(pairalign, function)).replace("\n", "\n    "),
@@ -59,7 +59,7 @@ def test_braces_list_every_value(function: str) -> None:
             assert found == set(expected), name
 
 
-def test_functions_with_an_identity_list_it() -> None:
+def test_functions_with_an_identity_list_it():
     with_identity = [
         name
         for name in FUNCTIONS

@@ -18,7 +18,7 @@ def words_of(path: Path) -> list[str]:
     return re.findall(r"<text[^>]*>(.*?)</text>", path.read_text(), re.DOTALL)
 
 
-def test_drawings_are_those_of_the_script(tmp_path: Path) -> None:
+def test_drawings_are_those_of_the_script(tmp_path):
     draw_kernels.main(["-o", str(tmp_path)])
     made = sorted(path.name for path in tmp_path.iterdir())
     assert made == sorted(path.name for path in IMAGES.glob("kernel-*.svg"))
@@ -27,14 +27,14 @@ def test_drawings_are_those_of_the_script(tmp_path: Path) -> None:
         assert len(words_of(IMAGES / name)) > 4
 
 
-def test_every_kernel_of_a_gpu_is_drawn() -> None:
+def test_every_kernel_of_a_gpu_is_drawn():
     from pairalign.engines.cuda.cuda_engine import FAMILIES
 
     drawn = {name.removeprefix("kernel-") for name in draw_kernels.DRAWINGS}
     assert set(FAMILIES) <= drawn
 
 
-def test_every_picture_is_on_a_page() -> None:
+def test_every_picture_is_on_a_page():
     shown = set()
     for page in DOCS.glob("*.md"):
         shown |= set(re.findall(r"\]\(images/([^)]*)\)", page.read_text()))

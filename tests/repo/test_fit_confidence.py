@@ -19,12 +19,12 @@ def drawn(seed: int, sequences: int) -> fit_confidence.Family:
     return fit_confidence.Family("set", sequences, "dna", means, chance, right, columns)
 
 
-def test_known_weights_are_found() -> None:
+def test_known_weights_are_found():
     families = [drawn(seed, sequences) for seed, sequences in enumerate([2, 2, 3, 5, 20])]
     assert fit_confidence.fitted(families) == pytest.approx(KNOWN, abs=0.25)
 
 
-def test_errors_are_those_of_bins() -> None:
+def test_errors_are_those_of_bins():
     one = drawn(7, 4)
     error, near, bins = fit_confidence.reliability(one.confidence, one.right)
     assert error < 0.02
@@ -34,7 +34,7 @@ def test_errors_are_those_of_bins() -> None:
     assert lower == pytest.approx((one.confidence * 0.2).mean(), abs=0.02)
 
 
-def test_what_is_right_is_counted(tmp_path) -> None:
+def test_what_is_right_is_counted(tmp_path):
     rows = {"a": "MKVLAAGIVGHWERT", "b": "MKVLAAGIVGHWERT", "c": "mkvlaagivgHWERT"}
     for kind in ("in", "ref"):
         (tmp_path / kind).mkdir()

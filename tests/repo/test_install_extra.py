@@ -15,14 +15,14 @@ def without_wheels(*names: str, tried: list[list[str]]) -> object:
     return install
 
 
-def test_all_at_once_where_all_have_wheels() -> None:
+def test_all_at_once_where_all_have_wheels():
     tried: list[list[str]] = []
     needed = ["numpy>=1", "pandas"]
     assert install_extra.install_wheels(needed, without_wheels("mappy", tried=tried)) == []
     assert tried == [needed]
 
 
-def test_each_half_where_one_has_none() -> None:
+def test_each_half_where_one_has_none():
     """A pip takes a second, and one that installs many hardly more."""
     tried: list[list[str]] = []
     mappy = 'mappy>=2.24; platform_machine == "x86_64"'
@@ -34,7 +34,7 @@ def test_each_half_where_one_has_none() -> None:
     assert tried[6:] == [["polars", second[2]], ["polars"], [second[2]]]
 
 
-def test_one_of_many_is_found_with_few_calls() -> None:
+def test_one_of_many_is_found_with_few_calls():
     tried: list[list[str]] = []
     needed = [*(f"package{k}" for k in range(35)), "mappy"]
     pip = without_wheels("mappy", tried=tried)
@@ -43,9 +43,7 @@ def test_one_of_many_is_found_with_few_calls() -> None:
 
 
 @pytest.mark.parametrize(("left", "code"), [(["mappy"], 0), (["pytest"], 1)])
-def test_only_what_all_tests_need_is_an_error(
-    left: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_what_all_tests_need_is_an_error(left, code, monkeypatch, capsys):
     monkeypatch.setattr(install_extra, "install_wheels", lambda needed: left)
     monkeypatch.setattr(install_extra, "install", lambda *given: False)
     assert install_extra.main(["--wheels", "test"]) == code
@@ -54,6 +52,6 @@ def test_only_what_all_tests_need_is_an_error(
     assert left[0] in said.out + said.err
 
 
-def test_needed_packages_are_among_those_of_the_tests() -> None:
+def test_needed_packages_are_among_those_of_the_tests():
     names = {one.split(">")[0] for one in install_extra.requirements(["test"])}
     assert names >= set(install_extra.NEEDED)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,7 +60,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("job", [job for job in TESTS if job])
-def test_what_is_left_works(job: str, tmp_path: Path, expected: bytes) -> None:
+def test_what_is_left_works(job, tmp_path, expected):
     gone = {job} | GO_WITH.get(job, set())
     copy_without(gone, tmp_path)
     left = [command.name for command in COMMANDS if command.job not in gone]
@@ -84,15 +83,13 @@ def test_what_is_left_works(job: str, tmp_path: Path, expected: bytes) -> None:
         ({"v_genes": {}}, "receptors"),
     ],
 )
-def test_an_option_of_a_job_that_is_gone_is_refused(
-    option: dict[str, Any], job: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_of_a_job_that_is_gone_is_refused(option, job, monkeypatch):
     monkeypatch.setattr(declaration, "has_job", lambda name: name != job)
     with pytest.raises(UsageError, match=f"{next(iter(option))} needs pairalign.jobs.{job}"):
         pairalign.distance(["MKVL", "MKVI"], **option)
 
 
-def test_each_job_with_a_command_is_tried() -> None:
+def test_each_job_with_a_command_is_tried():
     assert {command.job for command in COMMANDS} <= TESTS.keys()
 
 

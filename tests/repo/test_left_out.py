@@ -63,7 +63,7 @@ def run_tests(folder: Path, *options: str, profile: str = "") -> tuple[int, str]
 
 
 @pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["here", "in workers"])
-def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
+def test_each_kind_is_a_line(folder, workers):
     (folder / "test_other.py").write_text(
         "import pytest\n"
         "def test_package():\n    pytest.importorskip('no_such_package')\n"
@@ -83,7 +83,7 @@ def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
     assert "miniasm (1), no_such_package (1); packages: pip install NAME" in line
 
 
-def test_cases_are_drawn_that_differ_and_are_always_the_same(folder: Path) -> None:
+def test_cases_are_drawn_that_differ_and_are_always_the_same(folder):
     options = ("-k", "many", "--collect-only", "-q")
     first, again = (run_tests(folder, *options, profile="few")[1] for _ in range(2))
     drawn = re.findall(r"test_many\[(\d)-(\w)\]", first)
@@ -93,7 +93,7 @@ def test_cases_are_drawn_that_differ_and_are_always_the_same(folder: Path) -> No
     assert {mode for _, mode in drawn} == {*"abc"}
 
 
-def test_slow_tests_run_unless_deselected(folder: Path) -> None:
+def test_slow_tests_run_unless_deselected(folder):
     code, said = run_tests(folder)
     assert code == 0, said
     assert "14 passed" in said
@@ -101,7 +101,7 @@ def test_slow_tests_run_unless_deselected(folder: Path) -> None:
     assert "slow tests" not in said
 
 
-def test_tests_of_gpus_alone_are_an_error(folder: Path) -> None:
+def test_tests_of_gpus_alone_are_an_error(folder):
     code, said = run_tests(folder, "-m", "gpu")
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "these tests need a GPU: " in said

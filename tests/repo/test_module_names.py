@@ -6,7 +6,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "pairalign"
 
 
-def test_base_names_of_modules_are_unique() -> None:
+def test_base_names_of_modules_are_unique():
     names = Counter(path.name for path in PACKAGE.rglob("*.py"))
     del names["__init__.py"]
     assert len(names) > 100

@@ -29,12 +29,12 @@ REFERENCE = {"a": "ACDef", "b": "ACD-f", "c": "A-Def"}
         ({"a": "ACDEF----", "b": "-ACDF----", "c": "-----ADEF"}, 0.0, 0.0),
     ],
 )
-def test_by_hand(score, test: dict[str, str], pairs: float, columns: float) -> None:
+def test_by_hand(score, test, pairs, columns):
     found = score(test, REFERENCE)
     assert found.pairs == pytest.approx(pairs)
     assert found.columns == pytest.approx(columns)
 
 
-def test_other_letters_are_an_error(score) -> None:
+def test_other_letters_are_an_error(score):
     with pytest.raises(ValueError, match="b: the residues of test and reference differ"):
         score({**REFERENCE, "b": "ACE-f"}, REFERENCE)

@@ -121,7 +121,7 @@ def environment(folder: Path, wheel: Path) -> Path:
     return home
 
 
-def test_sdist_holds_all_sources(sdist: Path) -> None:
+def test_sdist_holds_all_sources(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     patterns = ["cpu/**/*.cpp", "cpu/**/*.h", "cuda/**/*.cu*", "opencl/*.cl*"]
@@ -137,7 +137,7 @@ def test_sdist_holds_all_sources(sdist: Path) -> None:
     assert not [name for name in names if name.endswith((".so", ".pyc", ".o", ".fatbin"))]
 
 
-def test_instruction_sets_that_are_not_there_are_refused(tools: Path) -> None:
+def test_instruction_sets_that_are_not_there_are_refused(tools):
     """Without them a library would have no kernels, or not those that were asked for."""
     environment = {**os.environ, "PYTHONPATH": str(tools), "PAIRALIGN_BUILD_SETS": "mmx"}
     command = [sys.executable, "setup.py", "--version"]
@@ -147,7 +147,7 @@ def test_instruction_sets_that_are_not_there_are_refused(tools: Path) -> None:
     assert "mmx" in done.stderr
 
 
-def test_wheel_is_for_every_python(wheel: Path) -> None:
+def test_wheel_is_for_every_python(wheel):
     """The library does not link to Python; the tag names the platform alone."""
     version = pairalign.__version__
     assert re.fullmatch(rf"pairalign-{re.escape(version)}-py3-none-linux_\w+\.whl", wheel.name)
@@ -173,7 +173,7 @@ def test_wheel_is_for_every_python(wheel: Path) -> None:
     assert not [link for link in links if not link.startswith(("https://", "#"))]
 
 
-def test_installed_wheel_works_elsewhere(environment: Path, family: Path, tmp_path: Path) -> None:
+def test_installed_wheel_works_elsewhere(environment, family, tmp_path):
     """From another folder, without the source tree, with the same bytes as here."""
     program = "import pairalign; print(pairalign.__file__, pairalign.__version__)"
     where, version = call(environment / "bin/python", "-c", program, cwd=tmp_path).split()
@@ -188,7 +188,7 @@ def test_installed_wheel_works_elsewhere(environment: Path, family: Path, tmp_pa
     assert (tmp_path / "there.paf").read_bytes() == (tmp_path / "here.paf").read_bytes()
 
 
-def test_installed_wheel_finds_its_kernels(environment: Path, family: Path, tmp_path: Path) -> None:
+def test_installed_wheel_finds_its_kernels(environment, family, tmp_path):
     command = environment / "bin/pairalign"
     devices = call(command, "devices", cwd=tmp_path)
     if not re.search(r"^opencl:0 +yes", devices, re.MULTILINE):
@@ -199,7 +199,7 @@ def test_installed_wheel_finds_its_kernels(environment: Path, family: Path, tmp_
     assert (tmp_path / "opencl.paf").read_bytes() == (tmp_path / "cpu.paf").read_bytes()
 
 
-def test_an_editable_installation_is_a_path(folder: Path, tools: Path | None, sdist: Path) -> None:
+def test_an_editable_installation_is_a_path(folder, tools, sdist):
     """Of a module that finds others mypy and pyright know nothing."""
     source = folder / "source"
     program = "from setuptools import build_meta; build_meta.build_editable('../editable')"
@@ -219,7 +219,7 @@ def compiled_in(source: Path) -> set[str]:
     return {command["file"] for command in commands}
 
 
-def test_a_change_compiles_what_includes_it(folder: Path, tools: Path | None, sdist: Path) -> None:
+def test_a_change_compiles_what_includes_it(folder, tools, sdist):
     source = folder / "source"
 
     def build() -> set[str]:
@@ -237,7 +237,7 @@ def test_a_change_compiles_what_includes_it(folder: Path, tools: Path | None, sd
     assert compiled < compiled_in(source)
 
 
-def test_build_needs_are_those_of_pip() -> None:
+def test_build_needs_are_those_of_pip():
     """`make` builds with the extra `build`, pip with what pyproject.toml lists."""
     listed = re.search(r"requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text())
     assert listed

@@ -30,7 +30,7 @@ def config() -> configparser.ConfigParser:
     return parser
 
 
-def test_recipes_name_the_version() -> None:
+def test_recipes_name_the_version():
     version = config()["metadata"]["version"]
     assert tokens_of_galaxy()["@TOOL_VERSION@"] == version
     assert f'set version = "{version}"' in (RECIPES / "conda/meta.yaml").read_text()
@@ -42,7 +42,7 @@ def test_recipes_name_the_version() -> None:
     assert f"- pairalign ={version}\n" in wrapper
 
 
-def test_the_conda_recipe_has_the_requirements() -> None:
+def test_the_conda_recipe_has_the_requirements():
     recipe = (RECIPES / "conda/meta.yaml").read_text()
     run = re.search(r"^  run:\n((?:    - .*\n)*)", recipe, re.MULTILINE)
     assert run is not None
@@ -82,9 +82,7 @@ def run_script(text: str, work: tuple[Path, dict[str, str]]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("block", ["script", "stub"])
-def test_a_nextflow_module_makes_its_outputs(
-    module: str, block: str, work: tuple[Path, dict[str, str]]
-) -> None:
+def test_a_nextflow_module_makes_its_outputs(module, block, work):
     """Its shell text, with the values that Nextflow puts in."""
     text = module_text(module)
     found = re.search(rf'    {block}:.*?"""\n(.*?)"""', text, re.DOTALL)
@@ -109,7 +107,7 @@ def test_a_nextflow_module_makes_its_outputs(
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_nextflow_module_describes_itself(module: str) -> None:
+def test_a_nextflow_module_describes_itself(module):
     """Each input and output of the process is described under the name that it has there."""
     yaml = pytest.importorskip("yaml")
     text = module_text(module)
@@ -128,7 +126,7 @@ def flat(row: Any) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
-def test_a_nextflow_module_is_groovy(module: str) -> None:
+def test_a_nextflow_module_is_groovy(module):
     parser = pytest.importorskip("groovy_parser.parser")
     assert parser.parse_groovy_content(module_text(module)).data == "compilation_unit"
 
@@ -159,7 +157,7 @@ def inputs_of_galaxy(tool: ElementTree.Element) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(GALAXY.glob("pairalign_*.xml")), ids=lambda one: one.stem)
-def test_a_galaxy_tool_passes_its_tests(path: Path, work: tuple[Path, dict[str, str]]) -> None:
+def test_a_galaxy_tool_passes_its_tests(path, work):
     """Its command, filled in by Galaxy's template engine, makes what its own tests expect."""
     template = pytest.importorskip("Cheetah.Template").Template
     tool = ElementTree.parse(path).getroot()
@@ -185,7 +183,7 @@ def test_a_galaxy_tool_passes_its_tests(path: Path, work: tuple[Path, dict[str, 
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
-def test_dockerfiles_are_linted(name: str) -> None:
+def test_dockerfiles_are_linted(name):
     hadolint = shutil.which("hadolint", path=os.path.dirname(sys.executable))
     if hadolint is None:
         pytest.skip("hadolint is not installed")
@@ -193,7 +191,7 @@ def test_dockerfiles_are_linted(name: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_conda_recipe_is_complete(work: tuple[Path, dict[str, str]]) -> None:
+def test_the_conda_recipe_is_complete(work):
     """Rendered as conda-build does it; what Bioconda's lint asks for; its test passes."""
     jinja2 = pytest.importorskip("jinja2")
     yaml = pytest.importorskip("yaml")

@@ -17,7 +17,7 @@ def config() -> configparser.ConfigParser:
     return parser
 
 
-def test_metadata_agree() -> None:
+def test_metadata_agree():
     """In setup.cfg, CITATION.cff and codemeta.json, which indexes read, and the changelog."""
     metadata = config()["metadata"]
     code = json.loads((ROOT / "codemeta.json").read_text())
@@ -35,7 +35,7 @@ def test_metadata_agree() -> None:
     assert newest[1] == metadata["version"]
 
 
-def test_places_of_the_owners_names_are_listed() -> None:
+def test_places_of_the_owners_names_are_listed():
     command = ["git", "grep", "--untracked", "-lwE", "OWNER|owner@example.org"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode > 1:
@@ -47,7 +47,7 @@ def test_places_of_the_owners_names_are_listed() -> None:
     assert set(done.stdout.split()) - elsewhere == set(re.findall(r"`(.*?)`", listed[1]))
 
 
-def test_the_papers_citations_are_there() -> None:
+def test_the_papers_citations_are_there():
     cited = set(re.findall(r"@(\w+\d{4})", (ROOT / "paper.md").read_text()))
     keys = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper.bib").read_text(), re.MULTILINE)
     assert sorted(keys) == sorted(cited)

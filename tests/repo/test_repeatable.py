@@ -1,7 +1,6 @@
 """Tests that draw their problems draw the same ones in every run."""
 
 import importlib
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +13,7 @@ def draw(found: list[list[int]], drawn: list[int]) -> None:
     found.append(drawn)
 
 
-def test_what_is_drawn_does_not_depend_on_what_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_drawn_does_not_depend_on_what_is_loaded(tmp_path, monkeypatch):
     if not settings.default.derandomize:
         pytest.skip("another profile of Hypothesis draws others each time")
     before: list[list[int]] = []

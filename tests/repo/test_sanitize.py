@@ -9,7 +9,7 @@ import sanitize
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_tests_find_there_what_they_read_here(tmp_path: Path) -> None:
+def test_tests_find_there_what_they_read_here(tmp_path):
     """Without one file that a module of tests reads, none of the tests would run."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     tracked = {name.partition("/")[0] for name in listed.stdout.splitlines()}

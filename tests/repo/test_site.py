@@ -69,7 +69,7 @@ def commands_of(page: Path) -> list[str]:
     return found
 
 
-def test_the_landing_page_is_enough_for_six_jobs(site: Path, tmp_path: Path) -> None:
+def test_the_landing_page_is_enough_for_six_jobs(site, tmp_path):
     commands = commands_of(site / "index.html")
     assert len(commands) == 8
     sequences = (ROOT / "examples" / "cytochrome_p450.fasta").read_text()
@@ -95,7 +95,7 @@ def _as_fastq(record: re.Match[str]) -> str:
     return f"@{record[1]}\n{record[2]}\n+\n{'I' * len(record[2])}"
 
 
-def test_links_and_anchors_of_the_site_lead_somewhere(site: Path) -> None:
+def test_links_and_anchors_of_the_site_lead_somewhere(site):
     pages = {path: path.read_text() for path in site.rglob("*.html") if path.name != "404.html"}
     names = {path: set(re.findall(r' id="([^"]*)"', text)) for path, text in pages.items()}
     missing = set()
@@ -145,7 +145,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("typed", SEARCHES)
-def test_search_finds(typed: str, browser: Any, address: str) -> None:
+def test_search_finds(typed, browser, address):
     browser.set_window_size(1300, 900)
     browser.get(address)
     field = browser.find_element("css selector", "[data-md-component=search-query]")
@@ -171,7 +171,7 @@ def test_search_finds(typed: str, browser: Any, address: str) -> None:
         *("notebooks/cytochrome_p450/", "notebooks/lambda_reads/"),
     ],
 )
-def test_pages_fit_the_screen(page: str, width: int, browser: Any, address: str) -> None:
+def test_pages_fit_the_screen(page, width, browser, address):
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
@@ -183,7 +183,7 @@ def test_pages_fit_the_screen(page: str, width: int, browser: Any, address: str)
     assert wide <= width
 
 
-def test_a_dark_screen_has_a_dark_page(browser: Any, address: str) -> None:
+def test_a_dark_screen_has_a_dark_page(browser, address):
     def lightness(scheme: str) -> int:
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
@@ -197,7 +197,7 @@ def test_a_dark_screen_has_a_dark_page(browser: Any, address: str) -> None:
     assert lightness("dark") < 200
 
 
-def test_pictures_follow_a_dark_screen(browser: Any, address: str) -> None:
+def test_pictures_follow_a_dark_screen(browser, address):
     def filters(scheme: str) -> set[str]:
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)

@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_run(path: Path) -> None:
+def test_tutorials_run(path):
     for package in ("nbclient", "ipykernel", "matplotlib", "networkx", "pandas"):
         pytest.importorskip(package)
     done = subprocess.run(
@@ -27,7 +27,7 @@ def test_tutorials_run(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_are_kept_with_what_they_show(path: Path) -> None:
+def test_tutorials_are_kept_with_what_they_show(path):
     cells = json.loads(path.read_text())["cells"]
     outputs = [one for cell in cells for one in cell.get("outputs", ())]
     assert sum("image/png" in one.get("data", {}) for one in outputs) == 3

@@ -22,20 +22,20 @@ CHECKERS = {
 }
 
 
-def test_every_public_name_is_used() -> None:
+def test_every_public_name_is_used():
     text = RIGHT.read_text()
     lacking = [one for one in pairalign.__all__ if not re.search(rf"pairalign\.{one}\b", text)]
     assert lacking == []
 
 
-def test_types_of_choices_are_those_declared() -> None:
+def test_types_of_choices_are_those_declared():
     assert get_args(choices.Identity) == tuple(choices.IDENTITIES)
     assert get_args(choices.Coverage) == tuple(choices.COVERAGES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_right_is_accepted_and_each_wrong_line_is_named(checker: str, tmp_path: Path) -> None:
+def test_right_is_accepted_and_each_wrong_line_is_named(checker, tmp_path):
     if checker == "mypy":
         pytest.importorskip("mypy")
     elif shutil.which(checker) is None:

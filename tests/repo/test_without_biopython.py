@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from commands import PROTEINS, TIMEOUT_SECONDS, fasta
@@ -38,7 +37,7 @@ WITH = {
 }
 
 
-def test_only_parsers_of_biopython_need_it(tmp_path: Path) -> None:
+def test_only_parsers_of_biopython_need_it(tmp_path):
     (tmp_path / "a.fa").write_text(fasta(PROTEINS))
     reads = {"a": "ACGTTGCAACGTTGCA", "b": "TTGCAACGTTGCAAGG"}
     (tmp_path / "r.fq").write_text("".join(f"@{k}\n{s}\n+\n{'I' * 16}\n" for k, s in reads.items()))
@@ -59,7 +58,7 @@ def test_only_parsers_of_biopython_need_it(tmp_path: Path) -> None:
         assert f"{said} needs Biopython, which is not installed" in done.stderr
 
 
-def test_objects_of_biopython_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_of_biopython_say_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "Bio", None)
     pair = pairalign.align_pair("ACGT", "ACGA", device="cpu")
     tree = pairalign.tree(PROTEINS, device="cpu")

@@ -57,7 +57,7 @@ def check_given(options: Any, shard: tuple[int, int], threads: int, memory: int)
     assert Path(options.output, f"part-{shard[0]}-of-{shard[1]}.json").exists()
 
 
-def test_kubernetes(environment: dict[str, str]) -> None:
+def test_kubernetes(environment):
     yaml = pytest.importorskip("yaml")
     job = yaml.safe_load((RECIPES / "kubernetes/job.yaml").read_text())
     assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
@@ -77,7 +77,7 @@ def test_kubernetes(environment: dict[str, str]) -> None:
     check_given(options, (2, 2), 1, 300 << 20)
 
 
-def test_aws_batch(environment: dict[str, str]) -> None:
+def test_aws_batch(environment):
     job = json.loads((RECIPES / "aws-batch/job-definition.json").read_text())
     container = job["containerProperties"]
     needed = {one["type"]: one["value"] for one in container["resourceRequirements"]}
@@ -96,7 +96,7 @@ def test_aws_batch(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("more", [[], ["-q"], ["--quiet"]], ids=lambda more: "".join(more))
-def test_slurm_passes_what_it_gives(environment: dict[str, str], more: list[str]) -> None:
+def test_slurm_passes_what_it_gives(environment, more):
     values = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "2"}
     values |= {"SLURM_CPUS_PER_TASK": "1", "SLURM_MEM_PER_NODE": "400"}
     words = ["bash", str(ROOT / "examples/slurm/align.sh"), "proteins.fa", "parts"]
@@ -105,7 +105,7 @@ def test_slurm_passes_what_it_gives(environment: dict[str, str], more: list[str]
     assert bool(options.progress) is not options.quiet
 
 
-def test_nextflow() -> None:
+def test_nextflow():
     text = (RECIPES / "nextflow/main.nf").read_text()
     params = dict(re.findall(r"^params\.(\w+) = '?(.*?)'?$", text, re.MULTILINE))
     values = {f"$params.{name}": value for name, value in params.items()}
@@ -122,7 +122,7 @@ def test_nextflow() -> None:
     assert re.search(r"gpu \{\s+params\.device = 'cuda'", config)
 
 
-def test_snakemake() -> None:
+def test_snakemake():
     text = (RECIPES / "snakemake/Snakefile").read_text()
     found = re.findall(r"shell:((?:\s+\".*\")+)", text)
     commands = ["".join(re.findall(r'"(.*)"', one)) for one in found]

@@ -89,14 +89,14 @@ FUNCTIONS = sorted(commands().keys() - set(OF_THE_PROGRAM_ALONE))
 
 
 @pytest.mark.parametrize("command", FUNCTIONS)
-def test_an_option_is_an_argument(command: str) -> None:
+def test_an_option_is_an_argument(command):
     arguments = inspect.signature(getattr(pairalign, command)).parameters
     elsewhere = OF_THE_PROGRAM.keys() | SAID_OTHERWISE.keys() | MISSING.keys()
     unknown = [name for name in options_of(command) if name not in arguments]
     assert [name for name in unknown if name not in elsewhere] == []
 
 
-def test_no_exception_is_out_of_date() -> None:
+def test_no_exception_is_out_of_date():
     """Each is an option that some function lacks."""
     lacking = {
         name
@@ -111,7 +111,7 @@ def test_no_exception_is_out_of_date() -> None:
 @pytest.mark.parametrize(
     ("option", "place"), [(option, one) for option, all in SAID_OTHERWISE.items() for one in all]
 )
-def test_what_is_said_otherwise_is_there(option: str, place: str) -> None:
+def test_what_is_said_otherwise_is_there(option, place):
     name, _, argument = place.rstrip(")").partition("(")
     owner, _, member = name.partition(".")
     found = getattr(pairalign, owner)
@@ -124,7 +124,7 @@ def test_what_is_said_otherwise_is_there(option: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_OPTIONS)
-def test_type_checkers_see_the_arguments_declared(name: str) -> None:
+def test_type_checkers_see_the_arguments_declared(name):
     """But for those that the function has itself."""
     function = getattr(pairalign, name)
     taken = taken_by(function)
@@ -134,7 +134,7 @@ def test_type_checkers_see_the_arguments_declared(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_OPTIONS)
-def test_types_of_choices_have_the_values_declared(name: str) -> None:
+def test_types_of_choices_have_the_values_declared(name):
     taken = taken_by(getattr(pairalign, name))
     for option in taken.types.__annotations__:
         values = re.search(r"Literal\[([^]]*)\]", taken.type_of(option))
@@ -160,7 +160,7 @@ CALLS: dict[str, Callable[..., object]] = {
 
 
 @pytest.mark.parametrize("function", CALLS)
-def test_scores_may_be_given_one_by_one(function: str) -> None:
+def test_scores_may_be_given_one_by_one(function):
     """Each function takes costs by themselves, memory as a size, and refuses what it has not."""
     call = CALLS[function]
     costs: dict[str, Any] = {"matrix": "PAM250", "gap_open": 4, "gap_extend": "0.5"}
@@ -172,7 +172,7 @@ def test_scores_may_be_given_one_by_one(function: str) -> None:
         call(scoring=whole, gap_open=3)
 
 
-def test_rules_of_input_are_arguments_of_functions_without_a_scoring() -> None:
+def test_rules_of_input_are_arguments_of_functions_without_a_scoring():
     gapped = {name: f"{residues[:4]}--{residues[4:]}" for name, residues in FAMILY.items()}
     for function in (pairalign.msa, pairalign.posterior):
         found = function(gapped, degap=True, memory="1G")
@@ -182,7 +182,7 @@ def test_rules_of_input_are_arguments_of_functions_without_a_scoring() -> None:
 
 
 @pytest.mark.parametrize("name", ["align", "cluster", "distance", "msa", "pack", "split"])
-def test_annotations_of_functions_can_be_evaluated(name: str) -> None:
+def test_annotations_of_functions_can_be_evaluated(name):
     hints = get_type_hints(getattr(pairalign, name))
     assert "sequences" in hints
     assert "return" in hints

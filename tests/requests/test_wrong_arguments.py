@@ -1,6 +1,5 @@
 """Arguments that make no sense are refused by the name that Python has for them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ SEQUENCES = {"a": "MKVLAAGIVG", "b": "MKVLSAGIVG", "c": "MKLAAGIV"}
         (pairalign.split, {"labels": 7}),
     ],
 )
-def test_values_of_another_type(function: Callable[..., Any], options: dict[str, Any]) -> None:
+def test_values_of_another_type(function, options):
     wrong = next(name for name in reversed(options) if name not in ("linkage", "min_identity"))
     with pytest.raises(TypeError, match=f"^{wrong}\\b.*expected"):
         function(SEQUENCES, **options)
@@ -62,7 +61,7 @@ def test_values_of_another_type(function: Callable[..., Any], options: dict[str,
         ),
     ],
 )
-def test_places_of_another_type(function: Callable[..., Any], options: dict[str, Any]) -> None:
+def test_places_of_another_type(function, options):
     with pytest.raises(TypeError, match=f"^{list(options)[-1]}\\b.*expected"):
         function(**options)
 
@@ -80,12 +79,12 @@ def test_places_of_another_type(function: Callable[..., Any], options: dict[str,
         (pairalign.msa, {"threads": 0}),
     ],
 )
-def test_values_out_of_range(function: Callable[..., Any], options: dict[str, Any]) -> None:
+def test_values_out_of_range(function, options):
     with pytest.raises(ValueError, match=f"^{list(options)[-1]} .*: expected"):
         function(SEQUENCES, **options)
 
 
-def test_functions_of_alignments_check_before_they_align() -> None:
+def test_functions_of_alignments_check_before_they_align():
     first = pairalign.msa(SEQUENCES)
     second = pairalign.msa({"d": "MKVLAAG", "e": "MKVLAG"})
     with pytest.raises(ValueError, match="partners 0: expected at least 1"):
@@ -102,7 +101,7 @@ def test_functions_of_alignments_check_before_they_align() -> None:
             function(SEQUENCES, keep_homologs=True)
 
 
-def test_other_files_of_a_set_that_is_no_file_are_not_left_out_silently() -> None:
+def test_other_files_of_a_set_that_is_no_file_are_not_left_out_silently():
     for given in (
         SEQUENCES,
         list(SEQUENCES.values()),
@@ -112,7 +111,7 @@ def test_other_files_of_a_set_that_is_no_file_are_not_left_out_silently() -> Non
             pairalign.align(given, also="more.fasta")
 
 
-def test_an_unknown_argument_is_refused_as_python_does() -> None:
+def test_an_unknown_argument_is_refused_as_python_does():
     with pytest.raises(TypeError, match=r"^align\(\) got an unexpected keyword argument 'moed'"):
         pairalign.align(SEQUENCES, moed="local")  # type: ignore[call-arg]
 
@@ -136,7 +135,7 @@ def alignment_of(columns: list[Any]) -> pairalign.MultipleAlignment:
         ([0, 2, 1, 0, 1], "record 1 'a' do not rise"),
     ],
 )
-def test_columns_of_no_alignment(columns: list[Any], says: str) -> None:
+def test_columns_of_no_alignment(columns, says):
     with pytest.raises(ValueError, match=f"^columns: .*{says}"):
         pairalign.msa(TWO, confidence_of=alignment_of(columns))
     with pytest.raises(ValueError, match=f"^columns: .*{says}"):
@@ -145,6 +144,6 @@ def test_columns_of_no_alignment(columns: list[Any], says: str) -> None:
         pairalign.msa([alignment_of(columns), alignment_of([0, 1, 2, 0, 2])], merge=True)
 
 
-def test_columns_of_an_alignment() -> None:
+def test_columns_of_an_alignment():
     found = pairalign.msa(TWO, confidence_of=alignment_of([0, 1, 2, 0, 2]))
     assert [found.text(index) for index in range(2)] == ["MKV", "M-V"]

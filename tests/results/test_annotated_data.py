@@ -11,7 +11,7 @@ from pairalign.errors import MissingPackageError
 CDR3S = {"a": "CASSLGQAYEQYF", "b": "CASSLGGQAYEQYF", "c": "CASSPGQAYEQYF", "d": "CAWWWWWWWF"}
 
 
-def test_one_set_is_observations() -> None:
+def test_one_set_is_observations():
     pytest.importorskip("anndata")
     matrix = pairalign.distance(CDR3S, measure="tcrdist")
     found = matrix.to_anndata()
@@ -20,7 +20,7 @@ def test_one_set_is_observations() -> None:
     assert dict(found.uns["pairalign"]) == {"measure": "tcrdist"}
 
 
-def test_pairs_within_a_limit_are_sparse() -> None:
+def test_pairs_within_a_limit_are_sparse():
     pytest.importorskip("anndata")
     near = pairalign.distance(CDR3S, max_tcrdist=23, sparse=True)
     found = near.to_anndata()
@@ -34,7 +34,7 @@ def test_pairs_within_a_limit_are_sparse() -> None:
     assert dict(found.uns["pairalign"]) == {"measure": "tcrdist", "limit": 23}
 
 
-def test_two_sets_are_observations_and_variables() -> None:
+def test_two_sets_are_observations_and_variables():
     pytest.importorskip("anndata")
     some = {name: CDR3S[name] for name in "ca"}
     found = pairalign.distance(some, CDR3S, measure="tcrdist").to_anndata()
@@ -44,7 +44,7 @@ def test_two_sets_are_observations_and_variables() -> None:
     assert np.array_equal(near.to_anndata().X.toarray(), near.csr().toarray())
 
 
-def test_without_anndata_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_anndata_its_extra_is_named(monkeypatch):
     matrix = pairalign.distance(CDR3S, measure="tcrdist")
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'pairalign\[anndata\]'"):

@@ -36,7 +36,7 @@ def biotite(letters: dict[str, str]) -> Any:
 
 @pytest.mark.parametrize("letters", [PROTEINS, BASES])
 @pytest.mark.parametrize("objects", [biopython, scikit_bio, biotite])
-def test_sequences_in(objects: Any, letters: dict[str, str]) -> None:
+def test_sequences_in(objects, letters):
     found, expected = pairalign.align(objects(letters)), pairalign.align(letters)
     assert [(one.name, one.residues) for one in found.queries] == list(letters.items())
     assert [one.cigar for one in found] == [one.cigar for one in expected]
@@ -46,7 +46,7 @@ def test_sequences_in(objects: Any, letters: dict[str, str]) -> None:
 
 @MODES
 @pytest.mark.parametrize("strand", ["plus", "both"])
-def test_pairs_out_as_biotite(mode: str, strand: str) -> None:
+def test_pairs_out_as_biotite(mode, strand):
     align = pytest.importorskip("biotite.sequence.align")
     sets = [BASES] if strand == "both" else [BASES, PROTEINS]
     for letters in sets:
@@ -63,7 +63,7 @@ def test_pairs_out_as_biotite(mode: str, strand: str) -> None:
 
 @MODES
 @pytest.mark.parametrize("letters", [PROTEINS, BASES])
-def test_pairs_out_as_scikit_bio(mode: str, letters: dict[str, str]) -> None:
+def test_pairs_out_as_scikit_bio(mode, letters):
     pytest.importorskip("skbio")
     for pair in pairalign.align(letters, mode=mode):
         made = pair.to_skbio()
@@ -72,7 +72,7 @@ def test_pairs_out_as_scikit_bio(mode: str, letters: dict[str, str]) -> None:
         assert made.metadata["score"] == pair.score
 
 
-def test_multiple_alignments_out() -> None:
+def test_multiple_alignments_out():
     skbio, _ = pytest.importorskip("skbio"), pytest.importorskip("biotite")
     found = pairalign.msa(PROTEINS)
     rows = [found.text(index) for index in range(3)]
@@ -90,7 +90,7 @@ def test_multiple_alignments_out() -> None:
     assert [one.residues for one in again] == list(PROTEINS.values())
 
 
-def test_letters_that_others_lack_and_lower_case() -> None:
+def test_letters_that_others_lack_and_lower_case():
     pytest.importorskip("skbio"), pytest.importorskip("biotite")
     (pair,) = pairalign.align({"a": "mkvJl", "b": "MKVIL"})
     assert [str(one) for one in pair.to_skbio()] == ["MKVJL", "MKVIL"]
@@ -103,9 +103,7 @@ def test_letters_that_others_lack_and_lower_case() -> None:
 @pytest.mark.parametrize(
     ("package", "method"), [("skbio", "to_skbio"), ("biotite.sequence", "to_biotite")]
 )
-def test_a_missing_package_is_named(
-    package: str, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(package, method, monkeypatch):
     (pair,) = pairalign.align(BASES)
     monkeypatch.setitem(__import__("sys").modules, package, None)
     with pytest.raises(MissingPackageError, match=r"not installed: pip install"):

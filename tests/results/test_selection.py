@@ -1,8 +1,5 @@
 """What people take of results: by name, mask and rank, as a matrix, a file, a page."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -21,14 +18,14 @@ def found() -> pairalign.Alignments:
     return pairalign.align(SEQUENCES, device="cpu")
 
 
-def test_by_names(found: pairalign.Alignments) -> None:
+def test_by_names(found):
     assert found["a", "b"].score == found["b", "a"].score == 97
     for names in (("a", "a"), ("a", "x")):
         with pytest.raises(KeyError, match="there is no alignment"):
             found[names]
 
 
-def test_by_masks_and_numbers(found: pairalign.Alignments) -> None:
+def test_by_masks_and_numbers(found):
     mask = found.identity > 0.5
     assert 0 < mask.sum() < len(found)
     assert found[mask].query.tolist() == found.query[mask].tolist()
@@ -41,7 +38,7 @@ def test_by_masks_and_numbers(found: pairalign.Alignments) -> None:
 
 
 @pytest.mark.parametrize("measure", ["identity", "score"])
-def test_matrix(found: pairalign.Alignments, measure: str) -> None:
+def test_matrix(found, measure):
     matrix = found.matrix(measure)
     own = [pairalign.align_pair(s, s, device="cpu").score for s in SEQUENCES.values()]
     expected = own if measure == "score" else [1.0] * len(own)
@@ -54,18 +51,18 @@ def test_matrix(found: pairalign.Alignments, measure: str) -> None:
         found.matrix("scores")
 
 
-def test_matrix_has_the_best_of_a_pair() -> None:
+def test_matrix_has_the_best_of_a_pair():
     found = pairalign.align(["ACGTACGTTTTT", "ACGTACGGGG"], mode="local", hsps=3, device="cpu")
     assert len(found) > 1
     assert found.matrix("score")[1, 0] == found.matrix("score")[0, 1] == found.score.max()
 
 
-def test_matrix_of_two_sets() -> None:
+def test_matrix_of_two_sets():
     found = pairalign.align(["ACGT"], ["ACGT", "ACGA", "TTTT"], device="cpu")
     assert found.matrix("score").tolist() == [found.score[np.argsort(found.target)].tolist()]
 
 
-def test_sorted(found: pairalign.Alignments) -> None:
+def test_sorted(found):
     assert found.sort_by("score").score.tolist() == sorted(found.score.tolist(), reverse=True)
     rising = found.sort_by("identity", ascending=True).identity
     assert rising.tolist() == sorted(found.identity.tolist())
@@ -74,7 +71,7 @@ def test_sorted(found: pairalign.Alignments) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_best(found: pairalign.Alignments, k: int) -> None:
+def test_best(found, k):
     """As `max_hits` has them, a pair once."""
     hits = pairalign.align(SEQUENCES, max_hits=k, device="cpu")
     expected = {frozenset(pair) for pair in zip(hits.query, hits.target, strict=True)}
@@ -85,7 +82,7 @@ def test_best(found: pairalign.Alignments, k: int) -> None:
         found.best(0)
 
 
-def test_written(found: pairalign.Alignments, tmp_path: Path) -> None:
+def test_written(found, tmp_path):
     found[found.identity > 0.5].write(tmp_path / "x.paf")
     lines = (tmp_path / "x.paf").read_text().splitlines()
     assert len(lines) == (found.identity > 0.5).sum()
@@ -98,20 +95,20 @@ def test_written(found: pairalign.Alignments, tmp_path: Path) -> None:
     assert not (tmp_path / "y.paf").exists()
 
 
-def test_page(found: pairalign.Alignments) -> None:
+def test_page(found):
     page = found._repr_html_()
     assert "c&lt;i&gt;" in page
     assert "<i>" not in page
     assert page.count("<tr>") == len(found) + 1
 
 
-def test_distances_as_an_array() -> None:
+def test_distances_as_an_array():
     distances = pairalign.distance(SEQUENCES, device="cpu")
     assert np.asarray(distances).tolist() == distances.square().tolist()
     assert np.asarray(distances, np.float64).dtype == np.float64
 
 
-def test_a_series_keeps_its_index() -> None:
+def test_a_series_keeps_its_index():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     found = pairalign.align(pandas.Series(SEQUENCES), device="cpu")
     assert found.queries.names == list(SEQUENCES)
@@ -119,7 +116,7 @@ def test_a_series_keeps_its_index() -> None:
     assert found.queries.names == ["seq1", "seq2", "seq3", "seq4"]
 
 
-def test_a_pair(found: pairalign.Alignments) -> None:
+def test_a_pair(found):
     one = pairalign.align_pair(SEQUENCES["a"], SEQUENCES["b"])
     assert (one.score, one.cigar) == (found["a", "b"].score, found["a", "b"].cigar)
     assert (one.query.name, one.target.name) == ("query", "target")
@@ -132,7 +129,7 @@ def test_a_pair(found: pairalign.Alignments) -> None:
         pairalign.align_pair("MKV", None)
 
 
-def test_a_stream_gives_what_align_gives(found: pairalign.Alignments) -> None:
+def test_a_stream_gives_what_align_gives(found):
     blocks = list(pairalign.stream(SEQUENCES, window=2, device="cpu"))
     assert len(blocks) > 1
     whole = pairalign.align(SEQUENCES, window=2, device="cpu")
@@ -144,11 +141,11 @@ def test_a_stream_gives_what_align_gives(found: pairalign.Alignments) -> None:
 
 
 @pytest.mark.parametrize("options", [{"max_hits": 1}, {"min_identity": 0.5}, {"min_score": 10**6}])
-def test_a_stream_has_no_empty_blocks(options: dict[str, Any]) -> None:
+def test_a_stream_has_no_empty_blocks(options):
     blocks = list(pairalign.stream(SEQUENCES, window=2, device="cpu", **options))
     assert all(len(block) for block in blocks)
     assert sum(map(len, blocks)) == len(pairalign.align(SEQUENCES, device="cpu", **options))
 
 
-def test_public_names_alone() -> None:
+def test_public_names_alone():
     assert sorted(dir(pairalign)) == sorted([*pairalign.__all__, "__version__"])

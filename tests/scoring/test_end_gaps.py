@@ -1,8 +1,5 @@
 """End gaps with costs of their own: every engine against the reference, and the options."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from cases import CASES
@@ -12,14 +9,7 @@ from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_engines import open_opencl
-from strategies import (
-    SEEDS,
-    Problem,
-    large_problems,
-    small_problems,
-    with_ends,
-    with_vsearch_ties,
-)
+from strategies import SEEDS, Problem, large_problems, small_problems, with_ends, with_vsearch_ties
 
 from pairalign import align, cluster, overlap
 from pairalign import make_scoring as make
@@ -38,7 +28,7 @@ from pairalign.statistics.statements import describe_scoring
 VSEARCH = {"match": 2, "mismatch": -4, "gap_open": 20, "gap_extend": 2}
 
 
-def test_small_sets(open_engine: OpenEngine) -> None:
+def test_small_sets(open_engine):
     @settings(max_examples=examples(150, open_engine))
     @given(problem=small_problems(), seed=SEEDS)
     def check(problem: Problem, seed: int) -> None:
@@ -50,7 +40,7 @@ def test_small_sets(open_engine: OpenEngine) -> None:
     check()
 
 
-def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
+def test_lanes_of_mixed_lengths(open_engine):
     @settings(max_examples=examples(10, open_engine))
     @given(problem=large_problems, seed=SEEDS)
     def check(problem: Problem, seed: int) -> None:
@@ -71,7 +61,7 @@ HARD = [pytest.param(case, marks=pytest.mark.slow if case in SLOW else ()) for c
 
 
 @pytest.mark.parametrize("case", HARD)
-def test_hard_cases(open_engine: OpenEngine, case: str) -> None:
+def test_hard_cases(open_engine, case):
     for number, problem in enumerate(CASES[case]("global")):
         problem = with_ends(problem, number)
         assert_as_reference(problem, run(open_engine, problem), at_most=20)
@@ -79,7 +69,7 @@ def test_hard_cases(open_engine: OpenEngine, case: str) -> None:
 
 @settings(max_examples=examples(10))
 @given(problem=large_problems, seed=SEEDS, ends=st.sampled_from([with_ends, with_vsearch_ties]))
-def test_kernels_of_the_cpu_agree(problem: Problem, seed: int, ends: Any) -> None:
+def test_kernels_of_the_cpu_agree(problem, seed, ends):
     """Instruction sets, long pairs, less detail and little memory give the same bytes."""
     problem = ends(problem, seed)
     found = run(open_cpu, problem)
@@ -94,14 +84,14 @@ def test_kernels_of_the_cpu_agree(problem: Problem, seed: int, ends: Any) -> Non
 
 @settings(max_examples=examples(120))
 @given(problem=small_problems(), seed=SEEDS)
-def test_ties_of_vsearch(problem: Problem, seed: int) -> None:
+def test_ties_of_vsearch(problem, seed):
     problem = with_vsearch_ties(problem, seed)
     problem.scoring.end_gaps.check_ties(GapCost(problem.scoring.gap_open, 0))
     assert_as_reference(problem, run(open_cpu, problem))
 
 
 @pytest.mark.parametrize("case", ["ties", "homopolymers", "no_match_at_all", "large_steps"])
-def test_hard_cases_with_ties_of_vsearch(case: str) -> None:
+def test_hard_cases_with_ties_of_vsearch(case):
     for number, problem in enumerate(CASES[case]("global")):
         problem = with_vsearch_ties(problem, number)
         found = run(open_cpu, problem)
@@ -111,7 +101,7 @@ def test_hard_cases_with_ties_of_vsearch(case: str) -> None:
 
 @settings(max_examples=examples(25))
 @given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
-def test_kernels_of_cuda(device: Any, problem: Problem, seed: int) -> None:
+def test_kernels_of_cuda(device, problem, seed):
     problem = with_ends(problem, seed)
     assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
 
@@ -119,7 +109,7 @@ def test_kernels_of_cuda(device: Any, problem: Problem, seed: int) -> None:
 @pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
-def test_packed_kernels(device: Any, problem: Problem, seed: int) -> None:
+def test_packed_kernels(device, problem, seed):
     """The same costs for query and target."""
     problem = with_ends(problem, seed, symmetric=True)
     assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
@@ -135,7 +125,7 @@ def test_packed_kernels(device: Any, problem: Problem, seed: int) -> None:
         ),
     ],
 )
-def test_hard_cases_of_packed_kernels(device: Any, case: str) -> None:
+def test_hard_cases_of_packed_kernels(device, case):
     for number, problem in enumerate(list(CASES[case]("global"))[-4:]):
         problem = with_ends(problem, number + 2, symmetric=True)
         assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
@@ -148,20 +138,20 @@ QUICK = [
 
 
 @pytest.mark.parametrize("case", QUICK)
-def test_hard_cases_on_cuda(device: Any, case: str) -> None:
+def test_hard_cases_on_cuda(device, case):
     for number, problem in enumerate(list(CASES[case]("global"))[-6:]):
         problem = with_ends(problem, number)
         assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
 
 
 @pytest.mark.parametrize("case", QUICK[:4])
-def test_hard_cases_on_opencl(case: str) -> None:
+def test_hard_cases_on_opencl(case):
     problem = with_ends(list(CASES[case]("global"))[-1], 7)
     assert_as_cpu(open_opencl, problem)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_pairs_that_a_gpu_has_no_memory_for(device: Any, symmetric: bool) -> None:
+def test_pairs_that_a_gpu_has_no_memory_for(device, symmetric):
     """They go to the CPU, since block-diagonals knows no end gaps."""
     rng = np.random.default_rng(4)
     letters = [rng.integers(0, 4, n).astype(np.uint8) for n in (900, 700, 40, 30)]
@@ -189,7 +179,7 @@ def assert_as_cpu(open_engine: OpenEngine, problem: Problem) -> None:
 
 @settings(max_examples=examples(60))
 @given(problem=small_problems(), seed=SEEDS)
-def test_alignments_score_what_they_say(problem: Problem, seed: int) -> None:
+def test_alignments_score_what_they_say(problem, seed):
     problem = with_ends(problem, seed)
     found = run(open_cpu, problem)
     offsets = found.cigar_offsets
@@ -204,7 +194,7 @@ def test_alignments_score_what_they_say(problem: Problem, seed: int) -> None:
         assert problem.scoring.rescore(query, target, cigar, **spans) == found.raw_score[k]
 
 
-def test_the_mode_follows_from_the_costs() -> None:
+def test_the_mode_follows_from_the_costs():
     assert make("dna", **VSEARCH).mode == "global"
     assert make("dna", **VSEARCH).end_gaps is None
     same = make("dna", **VSEARCH, end_gap_open=20, end_gap_extend=2)
@@ -218,7 +208,7 @@ def test_the_mode_follows_from_the_costs() -> None:
     assert hash(cheap) == hash(make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1))
 
 
-def test_costs_of_ends_are_scaled_with_the_others() -> None:
+def test_costs_of_ends_are_scaled_with_the_others():
     scoring = make("dna", free_ends="query-start, target-end", end_gap_open="1.5", gap_extend=1)
     assert scoring.scale == 10
     assert scoring.end_gaps.numbers == (0, 0, 15, 10, 15, 10, 0, 0)
@@ -238,12 +228,12 @@ def test_costs_of_ends_are_scaled_with_the_others() -> None:
         ({"end_gap_open": 1, "mode": "semiglobal"}, "found mode semiglobal"),
     ],
 )
-def test_costs_that_make_no_sense(options: dict, message: str) -> None:
+def test_costs_that_make_no_sense(options, message):
     with pytest.raises(ScoringError, match=message):
         make("dna", **options)
 
 
-def test_the_whole_query_within_the_target() -> None:
+def test_the_whole_query_within_the_target():
     """Glocal: letters of the target are left out, those of the query cost."""
     scoring = make("dna", free_ends="target-start,target-end")
     (found,) = align(["ACG"], ["TTACGTT"], scoring=scoring, device="cpu")
@@ -254,7 +244,7 @@ def test_the_whole_query_within_the_target() -> None:
     assert found.rows() == ("TTACGTT", "--ACG--")
 
 
-def test_identities_without_the_gaps_at_ends() -> None:
+def test_identities_without_the_gaps_at_ends():
     scoring = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1)
     found = align(["AACGTACGTACGTTT", "CGTACGTACG"], scoring=scoring, device="cpu")
     assert found[0].cigar == "2I10=3I"
@@ -264,7 +254,7 @@ def test_identities_without_the_gaps_at_ends() -> None:
     assert [int(x[0]) for x in shares["internal"]] == [10, 10]
 
 
-def test_a_gap_beside_a_free_end_is_internal() -> None:
+def test_a_gap_beside_a_free_end_is_internal():
     scoring = make("dna", free_ends="target-end")
     sequences = ["ACGTACGTACGGGG", "ACGTACGTACT"]
     found = align(sequences, scoring=scoring, device="cpu")
@@ -287,12 +277,12 @@ def test_a_gap_beside_a_free_end_is_internal() -> None:
         ({"mode": "local"}, "ties of vsearch need"),
     ],
 )
-def test_who_refuses_ties_of_vsearch(costs: dict, message: str) -> None:
+def test_who_refuses_ties_of_vsearch(costs, message):
     with pytest.raises(ScoringError, match=message):
         make("dna", gap_open=20, gap_extend=2, ties="vsearch", **costs)
 
 
-def test_ties_of_vsearch_are_of_the_cpu() -> None:
+def test_ties_of_vsearch_are_of_the_cpu():
     scoring = make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1, ties="vsearch")
     assert scoring != make("dna", **VSEARCH, end_gap_open=2, end_gap_extend=1)
     assert "end gaps 2/1, ties of vsearch" in describe_scoring(scoring)
@@ -303,7 +293,7 @@ def test_ties_of_vsearch_are_of_the_cpu() -> None:
     check_kernel("lanes", "cpu", scoring, Detail.CIGAR)
 
 
-def test_who_refuses_end_gaps() -> None:
+def test_who_refuses_end_gaps():
     scoring = make("dna", free_ends="query-start")
     with pytest.raises(ScoringError, match="same of query and target"):
         cluster(["ACGT", "ACG"], min_identity=0.9, scoring=scoring)
@@ -316,7 +306,7 @@ def test_who_refuses_end_gaps() -> None:
         check_kernel("pruned", "cpu", scoring, Detail.CIGAR)
 
 
-def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capfd):
     path = tmp_path / "two.fa"
     path.write_text(">a\nAACGTACGTACGTTT\n>b\nCGTACGTACG\n")
     options = ["--match", "2", "--mismatch", "-4", "--gap-open", "20", "--gap-extend", "2"]

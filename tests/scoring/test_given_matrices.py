@@ -25,7 +25,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_it_is_the_matrix_of_that_name(name: str) -> None:
+def test_it_is_the_matrix_of_that_name(name):
     expected = pairalign.make_scoring("protein", matrix="BLOSUM62")
     found = pairalign.make_scoring("protein", matrix=GIVEN[name])
     assert found == expected
@@ -33,7 +33,7 @@ def test_it_is_the_matrix_of_that_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_functions_take_it_as_scoring(name: str) -> None:
+def test_functions_take_it_as_scoring(name):
     given, named = GIVEN[name], "BLOSUM62"
     assert (pairalign.align(LETTERS, scoring=given).score == pairalign.align(LETTERS).score).all()
     for function in (pairalign.distance, pairalign.tree):
@@ -44,7 +44,7 @@ def test_functions_take_it_as_scoring(name: str) -> None:
     assert block.scoring == pairalign.align(LETTERS, scoring=named).scoring
 
 
-def test_arrays_without_residues() -> None:
+def test_arrays_without_residues():
     square = np.array([[PAIRS[a, b] for b in TWENTY] for a in TWENTY])
     found = pairalign.align(LETTERS, scoring=square)
     assert found.score.tolist() == pairalign.align(LETTERS).score.tolist()
@@ -83,7 +83,7 @@ def changed(key: object, value: object) -> dict:
         ((np.full((20, 20), "x"), TWENTY), "'x' is not a number"),
     ],
 )
-def test_what_is_refused(matrix, said: str) -> None:
+def test_what_is_refused(matrix, said):
     for call in (
         lambda: pairalign.make_scoring("protein", matrix=matrix),
         lambda: pairalign.align(LETTERS, scoring=matrix),
@@ -93,12 +93,12 @@ def test_what_is_refused(matrix, said: str) -> None:
 
 
 @pytest.mark.parametrize("matrix", [62, ["AR"], (1, 2, 3), {1, 2}])
-def test_what_is_no_matrix(matrix: object) -> None:
+def test_what_is_no_matrix(matrix):
     with pytest.raises(TypeError, match="matrix is of type"):
         pairalign.make_scoring("protein", matrix=matrix)  # type: ignore[arg-type]
 
 
-def test_a_scoring_is_shown_in_one_line() -> None:
+def test_a_scoring_is_shown_in_one_line():
     assert repr(pairalign.make_scoring("protein")) == (
         "<Scoring: global, BLOSUM62, gap open 11, gap extend 1>"
     )

@@ -27,7 +27,7 @@ DNA_NAMES = ["BLASTN", "HOXD70", "MEGABLAST", "NUC.4.4", "TRANS"]
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_published_matrices_are_biopythons(name: str) -> None:
+def test_published_matrices_are_biopythons(name):
     theirs, ours = substitution_matrices.load(name), load_table(name)
     assert ours.letters == list(theirs.alphabet)
     assert {pair: float(score) for pair, score in ours.scores.items()} == dict(theirs.items())

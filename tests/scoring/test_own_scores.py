@@ -21,7 +21,7 @@ SCORINGS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("scoring", SCORINGS)
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])
-def test_scores_are_those_of_alignments(alphabet: str, scoring: dict[str, Any]) -> None:
+def test_scores_are_those_of_alignments(alphabet, scoring):
     random = np.random.default_rng(4)
     residues = list("ACGTNN" if alphabet == "dna" else "ARNDCQEGHILKMFPSTWYVXXBZ")
     texts = ["".join(random.choice(residues, n)) + "A" for n in (0, 1, 5, 20, 40)]
@@ -38,7 +38,7 @@ def test_scores_are_those_of_alignments(alphabet: str, scoring: dict[str, Any]) 
         assert pairalign.align_pair(text, text, scoring=made, device="cpu").score == score
 
 
-def test_residues_that_are_more_like_others_are_not_known() -> None:
+def test_residues_that_are_more_like_others_are_not_known():
     """A matrix by which shifted copies score more than the sequence as it is."""
     matrix = np.full((4, 4), -4)
     np.fill_diagonal(matrix, (1, 1, 2, 2))

@@ -1,6 +1,5 @@
 """Sequences of a set by slices, indices, names and masks."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,7 @@ def some(request: pytest.FixtureRequest, tmp_path: Path) -> pairalign.SequenceSe
         ([False, True, True, False], "bc"),
     ],
 )
-def test_several(some: pairalign.SequenceSet, chosen, names: str) -> None:
+def test_several(some, chosen, names):
     found = some[chosen]
     assert isinstance(found, pairalign.SequenceSet)
     assert found.names == list(names)
@@ -45,7 +44,7 @@ def test_several(some: pairalign.SequenceSet, chosen, names: str) -> None:
         assert pairalign.align(found).score.tolist() == expected.tolist()
 
 
-def test_one(some: pairalign.SequenceSet) -> None:
+def test_one(some):
     assert some["c"] == some[2] == some[-2] == some[np.int64(2)]
     assert some["c"].residues == LETTERS["c"]
 
@@ -65,12 +64,12 @@ def test_one(some: pairalign.SequenceSet) -> None:
         ([1, 1], FastaError, "has the name of"),
     ],
 )
-def test_what_is_not_there(some: pairalign.SequenceSet, chosen, error, said: str) -> None:
+def test_what_is_not_there(some, chosen, error, said):
     with pytest.raises(error, match=said):
         some[chosen]
 
 
-def test_messages_count_records_as_the_files_do(tmp_path: Path) -> None:
+def test_messages_count_records_as_the_files_do(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.fa").write_text("".join(f">{name}{k}\nMKV\n" for k in range(3)))
     found = read_set([tmp_path / "a.fa", tmp_path / "b.fa"])[[4, 1, 2]]
@@ -82,13 +81,13 @@ def test_messages_count_records_as_the_files_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [["ACGT"], {"a": "ACGT"}, "ACGT", None])
-def test_the_constructor_says_what_makes_sets(wrong: object) -> None:
+def test_the_constructor_says_what_makes_sets(wrong):
     with pytest.raises(TypeError, match="from_strings"):
         pairalign.SequenceSet(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [list, tuple, iter])
-def test_pairs_of_a_name_and_a_sequence(kind: Callable[[object], object]) -> None:
+def test_pairs_of_a_name_and_a_sequence(kind):
     """As parsers give them, and zip does."""
     given = [("a", "MKVLA"), ["b", b"MKVL"], (3, "MKV")]
     found = pairalign.align(kind(given), device="cpu")

@@ -112,7 +112,7 @@ def check(name: str, text: str, expected: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_an_odd_line_anywhere(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_odd_line_anywhere(name, caplog):
     caplog.set_level(logging.CRITICAL, "pairalign")
     text, _, expected = TEXTS[name]
     assert check(name, text, expected)
@@ -125,7 +125,7 @@ def test_an_odd_line_anywhere(name: str, caplog: pytest.LogCaptureFixture) -> No
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_first_line_written_otherwise(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_first_line_written_otherwise(name, caplog):
     caplog.set_level(logging.CRITICAL, "pairalign")
     text, first, expected = TEXTS[name]
     places = list(accumulate(map(len, text.splitlines(keepends=True)), initial=0))
@@ -144,7 +144,7 @@ def test_a_first_line_written_otherwise(name: str, caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_line_that_is_lost(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_line_that_is_lost(name, caplog):
     """No other record goes with it."""
     caplog.set_level(logging.CRITICAL, "pairalign")
     text, _, expected = TEXTS[name]

@@ -335,7 +335,7 @@ def test_truncated_or_damaged_compression(compress, kind):
         assert f"truncated or damaged {kind} file" in error_of(broken)
 
 
-def test_no_letter_is_looked_at_one_by_one(tmp_path: Path) -> None:
+def test_no_letter_is_looked_at_one_by_one(tmp_path):
     """A record costs some calls of functions, and its letters none, however many they are."""
     few, many = calls_to_read(tmp_path, 100, 580), calls_to_read(tmp_path, 900, 580)
     assert many - few <= 20 * 800

@@ -38,7 +38,7 @@ PHYLIP = {
 
 
 @pytest.mark.parametrize("layout", PHYLIP)
-def test_layouts_of_phylip(layout: str, tmp_path: Path) -> None:
+def test_layouts_of_phylip(layout, tmp_path):
     path = tmp_path / "x.phy"
     path.write_text(PHYLIP[layout])
     assert texts(path) == expected()
@@ -58,9 +58,7 @@ def test_layouts_of_phylip(layout: str, tmp_path: Path) -> None:
         ("mafft", "mafft --quiet --phylipout in.fa"),
     ],
 )
-def test_files_of_programs(
-    program: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_programs(program, command, tmp_path, monkeypatch):
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
     monkeypatch.chdir(tmp_path)
@@ -74,7 +72,7 @@ def test_files_of_programs(
 
 
 @pytest.mark.parametrize("cut", [30, 100, 250, 400])
-def test_msf_that_is_cut_short_is_refused(cut: int, tmp_path: Path) -> None:
+def test_msf_that_is_cut_short_is_refused(cut, tmp_path):
     head = "!!AA_MULTIPLE_ALIGNMENT 1.0\n x.msf MSF: 21 Type: P Check: 1 ..\n\n"
     names = "".join(f" Name: {name} Len: 21 Check: 1 Weight: 1.00\n" for name in ROWS)
     rows = "".join(f"{name:12}{row.replace('-', '.')}\n" for name, row in ROWS.items())
@@ -86,7 +84,7 @@ def test_msf_that_is_cut_short_is_refused(cut: int, tmp_path: Path) -> None:
         texts(path)
 
 
-def test_phylip_of_two_meanings_is_refused(tmp_path: Path) -> None:
+def test_phylip_of_two_meanings_is_refused(tmp_path):
     """Two rows of two lines each, or two blocks of two rows: both have eight columns."""
     path = tmp_path / "x.phy"
     path.write_text("2 8\nab ACDE\nF GHI\nc KLM\nNPQRS\n")

@@ -3,7 +3,6 @@
 import gzip
 import io
 import logging
-from pathlib import Path
 
 import pytest
 from Bio import SeqIO
@@ -189,7 +188,7 @@ def test_repeated_names_are_changed_when_asked(caplog):
         read_text(">\nMKV\n>\nMKL\n", on_duplicate="rename")
 
 
-def test_several_files_are_one_set(tmp_path: Path):
+def test_several_files_are_one_set(tmp_path):
     first, second = tmp_path / "a.fa", tmp_path / "b.fa"
     first.write_text(">a\nMKV\n>b\n>c\nMKL\n")
     second.write_text(">d\n\n>a\nMKW\n>e\nMK1\n")

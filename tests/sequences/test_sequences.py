@@ -162,7 +162,7 @@ def test_items_and_iteration():
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 101, 1 << 16, (1 << 21) + 3])
-def test_bytes_are_counted_whatever_their_number(length: int) -> None:
+def test_bytes_are_counted_whatever_their_number(length):
     letters = np.random.default_rng(7).integers(0, 256, length + 1, dtype=np.uint8)[1:]
     assert (count_bytes(letters) == np.bincount(letters, minlength=256)).all()
     assert (count_bytes(letters.tobytes()) == np.bincount(letters, minlength=256)).all()
@@ -170,7 +170,7 @@ def test_bytes_are_counted_whatever_their_number(length: int) -> None:
 
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("letter", ["\0", "\t", " ", "\x1f", "\x7f"])
-def test_a_bad_letter_in_any_name_is_found(place: int, letter: str) -> None:
+def test_a_bad_letter_in_any_name_is_found(place, letter):
     names = ["a", "b\xe9", "c"]
     names[place] += letter
     with pytest.raises(FastaError, match=f"record {place + 1} "):

@@ -19,11 +19,11 @@ def sequences(request: pytest.FixtureRequest) -> SequenceSet:
     return SequenceSet.from_strings(request.param)
 
 
-def test_codes_in_a_set(sequences: SequenceSet) -> None:
+def test_codes_in_a_set(sequences):
     assert codes_in(sequences).tolist() == sorted(set(sequences.codes.tolist()))
 
 
-def test_letters_lie_where_they_should_and_nothing_else_changes(sequences: SequenceSet) -> None:
+def test_letters_lie_where_they_should_and_nothing_else_changes(sequences):
     lengths = sequences.lengths[sequences.order].astype(np.int64)
     starts = np.cumsum(lengths + 3) - lengths
     letters = np.full(int(starts[-1] + lengths[-1]) + 2, 200, np.uint8)
@@ -36,13 +36,13 @@ def test_letters_lie_where_they_should_and_nothing_else_changes(sequences: Seque
     assert letters.tolist() == expected.tolist()
 
 
-def test_worth_of_each_sequence(sequences: SequenceSet) -> None:
+def test_worth_of_each_sequence(sequences):
     worth = np.arange(256, dtype=np.int64) ** 3 - 1000
     expected = [int(worth[sequences.codes_of(int(index))].sum()) for index in sequences.order]
     assert sum_worth(sequences, worth).tolist() == expected
 
 
-def test_layout_of_a_device(sequences: SequenceSet) -> None:
+def test_layout_of_a_device(sequences):
     layout = lay_out(sequences)
     assert (layout.starts % SEQUENCE_ALIGNMENT == 0).all()
     place = 0

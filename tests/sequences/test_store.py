@@ -77,7 +77,7 @@ def assert_same(found: SequenceSet, sequences: SequenceSet) -> None:
 
 @given(record_sets())
 @settings(max_examples=examples(60), deadline=None)
-def test_what_is_packed_comes_back(sequences: SequenceSet) -> None:
+def test_what_is_packed_comes_back(sequences):
     assert_same(stored(sequences), sequences)
     found = stored(sequences)  # some records alone, before anything else is read
     assert found[-1] == sequences[-1]
@@ -96,7 +96,7 @@ def test_what_is_packed_comes_back(sequences: SequenceSet) -> None:
 
 @given(record_sets(), st.data())
 @settings(max_examples=examples(60), deadline=None)
-def test_damage_anywhere_is_found(sequences: SequenceSet, data: st.DataObject) -> None:
+def test_damage_anywhere_is_found(sequences, data):
     whole = b"".join(encode_store(sequences))
     place = data.draw(st.integers(0, len(whole) - 1))
     changed = bytearray(whole)
@@ -129,7 +129,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_header_that_cannot_be(change: str) -> None:
+def test_a_header_that_cannot_be(change):
     """Its checksum is right: somebody has written nonsense, or another version has."""
     place, value, said = CHANGES[change]
     whole = bytearray(b"".join(encode_store(SequenceSet.from_strings(["ACGT"] * 9))))
@@ -168,7 +168,7 @@ def written_with(name: str, values: list[int]) -> StoredSet:
         ("sorted_lengths", [8, 0]),
     ],
 )
-def test_values_that_native_code_must_not_see(name: str, values: list[int]) -> None:
+def test_values_that_native_code_must_not_see(name, values):
     reads = {
         "order": [lambda one: one.order, lambda one: one.indices_between(0, 2)],
         "codes": [lambda one: one.code_arrays, lambda one: one.codes_between(1, 2)],
@@ -183,7 +183,7 @@ def test_values_that_native_code_must_not_see(name: str, values: list[int]) -> N
             read(written_with(name, values))
 
 
-def test_only_what_is_touched_is_read() -> None:
+def test_only_what_is_touched_is_read():
     rng = np.random.default_rng(1)
     texts = ["".join(rng.choice(list("ACGT"), 3000)) for _ in range(200)]
     sequences = SequenceSet.from_strings(texts)
@@ -201,7 +201,7 @@ def test_only_what_is_touched_is_read() -> None:
             touch()
 
 
-def test_text_of_a_damaged_store_is_not_written(tmp_path: Path) -> None:
+def test_text_of_a_damaged_store_is_not_written(tmp_path):
     sequences = SequenceSet.from_strings(["ACGTACGT", "ACGGACGT"])
     whole = bytearray(b"".join(encode_store(sequences)))
     whole[whole.index(b"seq1seq2")] ^= 1  # a name, which nothing but the text needs
@@ -263,7 +263,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_gives_the_bytes_that_fasta_gives(command: str, folder: Path) -> None:
+def test_a_command_gives_the_bytes_that_fasta_gives(command, folder):
     if command == "parquet":
         pytest.importorskip("pyarrow")
     if command == "update":
@@ -287,7 +287,7 @@ def test_a_command_gives_the_bytes_that_fasta_gives(command: str, folder: Path) 
         assert found == Path("out", name).read_bytes()
 
 
-def test_every_command_that_reads_sequences_takes_stores() -> None:
+def test_every_command_that_reads_sequences_takes_stores():
     from pairalign.cli.program import COMMANDS as ALL
 
     others = {"merge", "devices", "help", "completion"}
@@ -295,7 +295,7 @@ def test_every_command_that_reads_sequences_takes_stores() -> None:
     assert {one.name for one in ALL} - others <= tried
 
 
-def test_qualities_are_kept(folder: Path) -> None:
+def test_qualities_are_kept(folder):
     found = read_fasta("in.fq.pairset")
     assert found.qualities is not None
     lines = READS.splitlines()
@@ -306,14 +306,14 @@ def test_qualities_are_kept(folder: Path) -> None:
     assert both.qualities is None
 
 
-def test_qualities_of_gaps_go_with_them(tmp_path: Path) -> None:
+def test_qualities_of_gaps_go_with_them(tmp_path):
     Path(tmp_path, "x.fq").write_text("@a\nAC-GT\n+\n12345\n@b\nACGT-\n+\nabcde\n")
     made = pack(tmp_path / "x.fq", tmp_path / "x.pairset", degap=True)
     assert made.qualities is not None
     assert made.qualities.tobytes() == b"1245abcd"
 
 
-def test_a_store_from_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_from_anywhere(folder, monkeypatch):
     expected = read_fasta("in.fa")
     data = Path("in.fa.pairset").read_bytes()
     Path("in.gz").write_bytes(gzip.compress(data))
@@ -328,7 +328,7 @@ def test_a_store_from_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert SUFFIXES["pairset"] == (".pairset",)
 
 
-def test_alphabets(folder: Path) -> None:
+def test_alphabets(folder):
     Path("dna.fa").write_text(">d\nACGTACGT\n")
     pack("dna.fa", "dna.pairset")
     assert read_fasta("dna.pairset").alphabet == pairalign.DNA
@@ -344,7 +344,7 @@ def test_alphabets(folder: Path) -> None:
     assert as_dna.replaced
 
 
-def test_a_store_goes_to_other_processes_by_its_name(folder: Path) -> None:
+def test_a_store_goes_to_other_processes_by_its_name(folder):
     found = open_store("in.fa.pairset")
     assert found is not None
     pickled = pickle.dumps(found)
@@ -373,7 +373,7 @@ main(["pack", "in.fa", "-o", "o.pairset"])
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 2, 9])
-def test_a_kill_leaves_no_half_a_store(blocks: int, folder: Path) -> None:
+def test_a_kill_leaves_no_half_a_store(blocks, folder):
     before = Path("in.fa.pairset").read_bytes()
     Path("o.pairset").write_bytes(before)
     done = subprocess.run([sys.executable, "-c", KILLED, str(blocks)], check=False)

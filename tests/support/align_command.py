@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 
-from commands import (
-    rows_of,
-)
+from commands import rows_of
 
 from pairalign.cli.main import main
 

@@ -237,6 +237,5 @@ def with_vsearch_ties(problem: Problem, seed: int) -> Problem:
 
     ends = EndGaps(one(False), one(True), one(False), one(True), "vsearch")
     return replace(
-        problem,
-        scoring=replace(scoring, mode="end-gaps", gap_open=opening, end_gaps=ends),
+        problem, scoring=replace(scoring, mode="end-gaps", gap_open=opening, end_gaps=ends)
     )

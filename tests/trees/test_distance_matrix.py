@@ -15,7 +15,7 @@ from pairalign.trees import distance_matrix
 from pairalign.trees.distance_matrix import pair_at
 
 
-def test_rows_pairs_and_square_agree() -> None:
+def test_rows_pairs_and_square_agree():
     scipy = pytest.importorskip("scipy.spatial.distance")
     matrix = random_distances(9)
     square = matrix.square()
@@ -44,12 +44,12 @@ def test_rows_pairs_and_square_agree() -> None:
         (["a", "b", "c"], [1, 0, np.inf], "'b' and 'c' is inf"),
     ],
 )
-def test_what_is_no_matrix(names: list[str], values: list[float], message: str) -> None:
+def test_what_is_no_matrix(names, values, message):
     with pytest.raises(DistanceError, match=message):
         DistanceMatrix(names, np.array(values, np.float32))
 
 
-def test_what_is_no_square() -> None:
+def test_what_is_no_square():
     with pytest.raises(DistanceError, match="not symmetric"):
         DistanceMatrix.from_square("ab", [[0, 1], [2, 0]])
     with pytest.raises(DistanceError, match=r"'b' to itself is 1\.0, expected 0: are these"):
@@ -77,9 +77,7 @@ def test_what_is_no_square() -> None:
         ("a.npy", {}),
     ],
 )
-def test_files_come_back(
-    tmp_path: Path, file: str, options: dict[str, bool], largest: float
-) -> None:
+def test_files_come_back(tmp_path, file, options, largest):
     if file.endswith(".zst"):
         pytest.importorskip("zstandard")
     matrix = random_distances(23, largest)
@@ -92,7 +90,7 @@ def test_files_come_back(
     assert [path.name for path in tmp_path.iterdir()] == [file]
 
 
-def test_phylip_text(tmp_path: Path) -> None:
+def test_phylip_text(tmp_path):
     matrix = DistanceMatrix(["one", "second", "x"], np.array([0.5, 1.25, 0], np.float32))
     write_distances(tmp_path / "a.phy", matrix)
     assert (tmp_path / "a.phy").read_text() == (
@@ -112,7 +110,7 @@ def test_phylip_text(tmp_path: Path) -> None:
     ]
 
 
-def test_phylip_of_several_lines(tmp_path: Path) -> None:
+def test_phylip_of_several_lines(tmp_path):
     (tmp_path / "a.phy").write_text("  3 \n\na 0\n 1\n 2\nb 1 0\n 3\nc 2 3 0\n")
     assert read_distances(tmp_path / "a.phy").condensed.tolist() == [1, 2, 3]
 
@@ -140,14 +138,14 @@ def test_phylip_of_several_lines(tmp_path: Path) -> None:
         ("a.npy", "x", "not a NumPy array"),
     ],
 )
-def test_files_that_are_no_matrix(tmp_path: Path, file: str, text: str, message: str) -> None:
+def test_files_that_are_no_matrix(tmp_path, file, text, message):
     (tmp_path / file).write_text(text)
     with pytest.raises(DistanceError, match=message):
         read_distances(tmp_path / file, names=["a", "b"] if "npy" in file else None)
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_compressed_files_that_are_cut_short(tmp_path: Path, ending: str) -> None:
+def test_compressed_files_that_are_cut_short(tmp_path, ending):
     if ending == "zst":
         pytest.importorskip("zstandard")
     path = tmp_path / f"a.tsv.{ending}"
@@ -157,7 +155,7 @@ def test_compressed_files_that_are_cut_short(tmp_path: Path, ending: str) -> Non
         read_distances(path)
 
 
-def test_numpy_files(tmp_path: Path) -> None:
+def test_numpy_files(tmp_path):
     matrix = random_distances(5)
     np.save(tmp_path / "square.npy", matrix.square(np.float64))
     again = read_distances(tmp_path / "square.npy", names=matrix.names)
@@ -170,7 +168,7 @@ def test_numpy_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), matrix.condensed)
 
 
-def test_names_that_are_too_long_for_strict_files(tmp_path: Path) -> None:
+def test_names_that_are_too_long_for_strict_files(tmp_path):
     matrix = DistanceMatrix(["short", "elevenchars"], np.ones(1, np.float32))
     with pytest.raises(FormatError, match=r"'elevenchars': 11 characters.*strict_names=True out"):
         write_distances(tmp_path / "a.phy", matrix, strict=True)
@@ -178,7 +176,7 @@ def test_names_that_are_too_long_for_strict_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [1, 4, 36, 1000])
-def test_summary_whatever_the_pieces(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
+def test_summary_whatever_the_pieces(monkeypatch, piece):
     monkeypatch.setattr(distance_matrix, "_PIECE", piece)
     values = random_distances(9).condensed
     expected = values.min(), values.max(), values.mean(dtype=float)
@@ -188,7 +186,7 @@ def test_summary_whatever_the_pieces(monkeypatch: pytest.MonkeyPatch, piece: int
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_a_count_from_a_pipe_takes_no_memory() -> None:
+def test_a_count_from_a_pipe_takes_no_memory():
     """Only what is read of a matrix is held, whatever its first line says."""
     script = (
         "from pairalign.formats.distances import read_distances\n"

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,7 +64,7 @@ def random_triangle(rng: np.random.Generator, count: int, kind: str) -> np.ndarr
 
 @pytest.mark.parametrize("kind", ["random", "ties", "zeros"])
 @pytest.mark.parametrize("method", JOINING)
-def test_as_defined(method: str, kind: str) -> None:
+def test_as_defined(method, kind):
     rng = np.random.default_rng(len(kind))
     for count in [2, 3, 4, 5, *rng.integers(6, 40, 60).tolist(), 150]:
         values = random_triangle(rng, count, kind)
@@ -81,7 +80,7 @@ def test_as_defined(method: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 50, 700])
-def test_means_are_those_of_scipy(count: int) -> None:
+def test_means_are_those_of_scipy(count):
     """Another algorithm, which joins in another order: the same tree where no two are equal."""
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
     values = random_triangle(np.random.default_rng(count), count, "random")
@@ -90,7 +89,7 @@ def test_means_are_those_of_scipy(count: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_mixed_is_between_the_nearest_and_the_mean() -> None:
+def test_mixed_is_between_the_nearest_and_the_mean():
     """A, B join at 2; C is 4 and 6 from them: 0.9 * 4 + 0.1 * 5; D 7 and 8, then 7.05 and 9."""
     square = [[0, 2, 4, 7], [2, 0, 6, 8], [4, 6, 0, 9], [7, 8, 9, 0]]
     tree = build_tree(DistanceMatrix.from_square("ABCD", square), "mixed")
@@ -112,7 +111,7 @@ def groups_of(tree: GuideTree) -> list[set[int]]:
 
 @pytest.mark.parametrize("measure", ["identity", "score"])
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_equal_sequences_are_joined_first(method: str, measure: str) -> None:
+def test_equal_sequences_are_joined_first(method, measure):
     """Also where a part of a sequence is at distance 0, and where letters differ in case."""
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
@@ -129,7 +128,7 @@ def test_equal_sequences_are_joined_first(method: str, measure: str) -> None:
 
 @pytest.mark.parametrize("distinct", [1, 2, 3])
 @pytest.mark.parametrize("method", TREE_METHODS)
-def test_hardly_anything_but_copies(method: str, distinct: int) -> None:
+def test_hardly_anything_but_copies(method, distinct):
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
     kinds = [WHOLE, "MKWLAGREDDEFGH", "WWPHCMKVL"][:distinct]
@@ -141,14 +140,14 @@ def test_hardly_anything_but_copies(method: str, distinct: int) -> None:
     assert (tree.lengths >= 0).all()
 
 
-def test_equal_rows_of_a_matrix_are_joined_first() -> None:
+def test_equal_rows_of_a_matrix_are_joined_first():
     """Number 2 is at no distance from any; 0 and 3 are equal, as all their distances say."""
     square = np.array([[0, 3, 0, 0], [3, 0, 0, 3], [0, 0, 0, 0], [0, 3, 0, 0]], float)
     tree = build_tree(DistanceMatrix.from_square("abcd", square), "upgma")
     assert groups_of(tree)[0] == {0, 3}
 
 
-def test_sequences_tell_which_are_equal_for_a_matrix(tmp_path: Path) -> None:
+def test_sequences_tell_which_are_equal_for_a_matrix(tmp_path):
     """`--names`: the matrix of another measure, whose zeros say less."""
     records = {"a": WHOLE, "b": WHOLE[:9], "c": WHOLE, "d": "WWPHCMKVL"}
     (tmp_path / "in.fa").write_text(fasta(records))
@@ -159,7 +158,7 @@ def test_sequences_tell_which_are_equal_for_a_matrix(tmp_path: Path) -> None:
     assert "(a:0.0,c:0.0)" in tree.read_text()
 
 
-def test_nothing_but_ties() -> None:
+def test_nothing_but_ties():
     """Each merge changes the nearest of all others."""
     count = 3000
     values = np.full(number_of_pairs(count), 0.5, np.float32)
@@ -168,7 +167,7 @@ def test_nothing_but_ties() -> None:
         assert math.isclose(merges[:, 2].sum(), 0.5 * (count - 1))
 
 
-def test_average_clusters_of_fractions_without_a_common_unit() -> None:
+def test_average_clusters_of_fractions_without_a_common_unit():
     """Wholes that no unit is a multiple of: rounded down, by far less than means differ here."""
     random = np.random.default_rng(3)
     count = 30

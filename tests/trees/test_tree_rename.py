@@ -32,9 +32,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("program", [None, *PROGRAMS])
-def test_refused_with_two_ways_on(
-    source: Path, program: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refused_with_two_ways_on(source, program, capsys):
     options = [] if program is None else ["--for", program]
     assert main(["tree", str(source), "-o", str(source.parent / "out.nwk"), *options]) == 2
     said = capsys.readouterr().err
@@ -44,13 +42,13 @@ def test_refused_with_two_ways_on(
     assert [file.name for file in source.parent.iterdir()] == ["in.fa"]
 
 
-def test_rows_for_mafft_take_any_name(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_for_mafft_take_any_name(source, capsys):
     assert main(["tree", str(source), "-o", "-", "--for", "mafft", "--quiet"]) == 0
     assert capsys.readouterr().out == pairalign.tree(source, measure="score").mafft()
 
 
 @pytest.mark.parametrize("program", [None, *PROGRAMS])
-def test_short_names_and_their_table(source: Path, program: str | None) -> None:
+def test_short_names_and_their_table(source, program):
     """The tree is the same one; MUSCLE's wish for headers without blanks is up to the new file."""
     tree, table = source.parent / "out.nwk", source.parent / "names.tsv"
     options = [] if program is None else ["--for", program]
@@ -76,16 +74,14 @@ def test_short_names_and_their_table(source: Path, program: str | None) -> None:
         (["-o", "{}/none/out.nwk"], "none"),
     ],
 )
-def test_wrong_uses_leave_nothing(
-    source: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_uses_leave_nothing(source, options, message, capsys):
     words = [option.format(source.parent) for option in options]
     assert main(["tree", str(source), *words, "--rename", str(source.parent / "names.tsv")]) != 0
     assert message in capsys.readouterr().err
     assert [file.name for file in source.parent.iterdir()] == ["in.fa"]
 
 
-def test_the_way_there_and_back_that_the_docs_show(source: Path) -> None:
+def test_the_way_there_and_back_that_the_docs_show(source):
     """With a copy in place of the aligner."""
     if shutil.which("awk") is None:
         pytest.skip("awk is not installed")
