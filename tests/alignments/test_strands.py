@@ -183,7 +183,6 @@ def test_alignments_on_both_strands_join():
     plus = pairalign.align(sets[0], scoring=scoring)
     minus = replace(run_minus(open_cpu, problem), queries=sets[0], targets=sets[0])
     both = concatenate([plus, minus])
-    assert both.strand is not None
     assert both.strand.tolist() == [1, -1]
     assert both[1:].strand.tolist() == [-1]
     assert both.take([1, 0]).strand.tolist() == [-1, 1]

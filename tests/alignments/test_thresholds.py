@@ -201,7 +201,6 @@ def test_each_step_drops_pairs():
     )
     found = sum(len(part) for part in job)
     steps = job.steps
-    assert steps is not None
     assert steps.pairs == job.pairs == 60 * 59 // 2
     assert steps.pairs > steps.possible > steps.common >= steps.scoring >= steps.passing == found
     assert found > 0
@@ -218,7 +217,6 @@ def test_a_least_score_skips_what_is_too_short_for_it():
         resources=Resources(device="cpu"),
     )
     assert sum(len(part) for part in job) == 1
-    assert job.steps is not None
     assert job.steps.possible == 1
 
 
@@ -235,7 +233,6 @@ def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least):
     found = concatenate(list(job))
     everything = concatenate(list(AlignmentJob(queries, None, scoring, Want(Detail.SCORE))))
     assert_equal(found, everything.take(everything.raw_score >= least))
-    assert job.steps is not None
     assert job.steps.possible == 2 * 8 * 7 // 2
 
 

@@ -222,7 +222,6 @@ def test_signals_while_a_pipe_is_full(tmp_path, monkeypatch, wide, number, forma
     monkeypatch.chdir(tmp_path)
     arguments = ("align", wide, "-o", "-", "--format", format, "--quiet", "--memory", "64M")
     with running(*arguments) as process:
-        assert process.stdout is not None
         first = os.read(process.stdout.fileno(), 4)
         time.sleep(0.5)  # fill the pipe
         process.send_signal(number)
@@ -236,7 +235,6 @@ def test_signals_while_a_pipe_is_full(tmp_path, monkeypatch, wide, number, forma
 def test_signal_while_waiting_for_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with running("align", "-", "-o", "out.paf", stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
         process.stdin.write(b">a\nMKV\n")
         process.stdin.flush()
         pipe = process.stdin.fileno()
@@ -379,7 +377,6 @@ def test_a_reader_that_goes_away(tmp_path, monkeypatch, wide, format):
     """As with ``| head``: the command ends soon, and says nothing about it."""
     monkeypatch.chdir(tmp_path)
     with running("align", wide, "-o", "-", "--format", format, "--memory", "64M") as process:
-        assert process.stdout is not None
         assert process.stderr is not None
         assert os.read(process.stdout.fileno(), 4)
         process.stdout.close()

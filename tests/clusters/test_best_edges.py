@@ -32,7 +32,6 @@ def test_the_best_of_each_node(two_sets, rank, monkeypatch):
         for start in range(0, len(found), 7):
             kept.add(found[start : start + 7])
         result = kept.kept()
-        assert result is not None
         pairs = list(zip(result.query.tolist(), result.target.tolist(), strict=True))
         assert set(pairs) == plain_best(found, best, rank)
         every = list(zip(found.query.tolist(), found.target.tolist(), strict=True))

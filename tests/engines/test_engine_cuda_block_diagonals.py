@@ -223,17 +223,14 @@ def test_who_is_long():
     (window,) = windows_of(100, None, 100)
     lengths = np.full(100, 5000, np.int32)
     chosen = routing.long_pairs(window, None, lengths, lengths, 1000)
-    assert chosen is not None
     assert chosen.all()  # too few to keep 1,000 multiprocessors busy
     assert routing.long_pairs(window, None, lengths, lengths, 10) is None
     lengths[:2] = 100_000
     chosen = routing.long_pairs(window, None, lengths, lengths, 10)
-    assert chosen is not None
     assert np.flatnonzero(chosen).tolist() == [0]  # it would take longer than all others together
     assert routing.long_pairs(window, ~chosen, lengths, lengths, 10) is None
     lengths[:] = np.linspace(9000, 3000, 100)
     chosen = routing.long_pairs(window, None, lengths, lengths, 100)
-    assert chosen is not None
     assert chosen.all()  # once the longest are gone the others are too few, and so on
     lengths[:] = routing.LEAST_RESIDUES - 1
     assert routing.long_pairs(window, None, lengths, lengths, 1000) is None
@@ -271,7 +268,6 @@ TASK = Task(traced=True, local=True, wants_runs=True, wide=False, multiprocessor
 )
 def test_a_long_pair_fits(letters, memory_bytes):
     layout = lay_out([Shape(letters, letters)], TASK, memory_bytes)
-    assert layout is not None
     assert layout.bytes <= memory_bytes
     assert layout.tile % 512 == 0 or layout.tile == 256
     assert layout.tile % (32 * layout.rows_a_lane) == 0

@@ -256,7 +256,6 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory():
         most_warps=64,
         memory_bytes=32 << 20,
     )
-    assert plan is not None
     assert plan.warps * plan.warp_bytes <= 32 << 20
     tasks = plan.tasks
     taken = np.concatenate([np.arange(t["count"]) + t["first"] for t in tasks])

@@ -230,8 +230,6 @@ def test_pairs_without_a_run_on_free_cells_are_not_aligned(run, strand):
 
 
 def longest_run(found: Alignments, number: int) -> int:
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
     runs = found.cigar[found.cigar_offsets[number] : found.cigar_offsets[number + 1]]
     return max((int(one >> 4) for one in runs if one & 15 == 7), default=0)
 
@@ -300,8 +298,6 @@ def path_back(
 def residues_of(found: Alignments, pair: int) -> list[tuple[int, int]]:
     """Row and column, counted from 1, of the letters that an alignment puts together."""
     row, column = (int(found.field(f"{side}_start")[pair]) for side in ("query", "target"))
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
     letters = []
     for run in found.cigar[found.cigar_offsets[pair] : found.cigar_offsets[pair + 1]].tolist():
         operation, count = run & 15, run >> 4

@@ -223,7 +223,6 @@ def interrupt_soon(arguments: list[str]) -> Iterator[str]:
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        assert process.stdout is not None
         yield process.stdout.readline()
         process.send_signal(2)
         yield process.communicate(timeout=TIMEOUT_SECONDS)[0]

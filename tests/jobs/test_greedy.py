@@ -70,7 +70,6 @@ def test_candidates(problem, letters):
         Problem(sequences, None, scoring), thresholds, None, threads=1, grams=Grams.NONE
     )
     index = pair_filter.open_representatives(letters)
-    assert index is not None
     assert index.residues == letters
     compare_candidates(index, *problem)
     index.close()
@@ -137,7 +136,6 @@ def test_candidates_in_lanes(isa, problem):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(representative_index, "LEAST_DROPPED", 0)
         index = representative_index.open_lane_index(pair_filter._handle, isa)
-    assert index is not None
     compare_candidates(index, *problem)
     index.close()
     pair_filter.close()
@@ -197,7 +195,6 @@ def test_same_clusters_as_by_definition(problem, letters, block, chunk, threads,
             None if seed is None else order,
         )
         leaders = made.find_leaders(letters)
-    assert leaders is not None
     assert leaders.tolist() == plainly(*problem, order.tolist())
     steps = made.steps
     assert steps.pairs == steps.seedless + steps.possible
@@ -228,7 +225,6 @@ def test_same_clusters_by_lanes(isa, problem, block, candidates, seed):
             None if seed is None else order,
         )
         leaders = made.find_leaders()
-    assert leaders is not None
     assert leaders.tolist() == plainly(*problem, order.tolist())
     steps = made.steps
     assert steps.pairs >= steps.possible >= steps.common >= steps.beatable
@@ -272,7 +268,6 @@ def test_the_best_come_first():
         Resources(device="cpu", threads=1),
     )
     leaders = made.find_leaders(8)
-    assert leaders is not None
     assert leaders[:3].tolist() == [0, 0, 0]
     assert made.steps.known >= 2
 
@@ -284,7 +279,6 @@ def test_local_ends_have_no_bound():
     scoring = make_scoring("dna", mode="local")
     made = GreedyClustering(given, scoring, thresholds, Detail.STATS, Resources(device="cpu"))
     leaders = made.find_leaders(4)
-    assert leaders is not None
     assert leaders.tolist() == plainly(given, scoring, thresholds, list(range(len(given))))
     assert made.steps.seed == 0  # by common subsequences
 

@@ -63,7 +63,6 @@ def ranks_of(found: Alignments, rank: str, job: HitsJob) -> list[float]:
         return [0.0] * len(found)
     if rank == "identity":
         return [-1.0 if math.isnan(x) else x for x in found.identity.tolist()]
-    assert job.significance is not None
     if rank == "bits":
         return job.significance.bits(found).tolist()
     return (-job.significance.log_evalues(found)).tolist()
@@ -172,7 +171,6 @@ def test_thresholds_come_first(threshold, two_sets):
         asked["both_ways"] = True
         twice = both_ways(pairalign.align(first, second, scoring=scoring, **asked))
         job = job_of(first, None, "local", max_hits=1, rank="evalue")
-        assert job.significance is not None
         twice = twice.take(job.significance.evalues(twice) <= 1e-6)
         assert len(every) < len(twice) < 2 * len(every) + 10
     assert pairs_of(found) == plain_hits(twice, 4, [0.0] * len(twice))

@@ -19,7 +19,6 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch):
     for start in range(0, len(found), 7):
         collector.add(found[start : start + 7])
     offered = collector.offered()
-    assert offered is not None
     ends = {*offered.query.tolist(), *offered.target.tolist()}
     assert ends == set(range(9))
     for k in range(9):
@@ -56,7 +55,6 @@ def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch):
         assert collector.ranked_by == ("score" if known is None else "E-value")
         values = -found.raw_score if known is None else known.log_evalues(found)
         offered = collector.offered()
-        assert offered is not None
         assert offered.raw_score[0] == found.raw_score[np.argmin(values)]
 
 
@@ -72,7 +70,6 @@ def test_pruning_changes_nothing(monkeypatch):
         for start in range(0, len(found), step):
             pairs.add(found[start : start + step])
         offered = pairs.best()
-        assert offered is not None
         return list(zip(offered.query.tolist(), offered.target.tolist(), strict=True))
 
     assert best(len(found)) == best(50)
@@ -84,7 +81,6 @@ def test_long_sequences_are_left_out_not_their_alignments(monkeypatch):
     collector = ReportCollector(found.queries, found.targets)
     collector.add(found)
     offered = collector.offered()
-    assert offered is not None
     used = {*offered.query.tolist(), *offered.target.tolist()}
     assert sum(len(FAMILY[k]) for k in used) <= 60
     assert offered.has_cigar

@@ -27,7 +27,6 @@ def find_snakemake() -> str:
 
 def read_recipe() -> str:
     found = re.search(r"^Snakemake:\n\n((?:    .*\n)+)", DOCS.read_text(), re.MULTILINE)
-    assert found is not None
     recipe = found[1]
     assert recipe.count("\n") == 14
     assert "    N = 64\n" in recipe

@@ -181,7 +181,6 @@ def test_the_other_strand_is_scored_where_it_matters(seed, mode, both, letters):
     thresholds = replace(THRESHOLDS, all_strands=both)
     expected, every = overlaps_of(open_cpu([reads], scoring), reads, thresholds, None)
     strand_filter = StrandFilter.of(reads, scoring, 2)
-    assert strand_filter is not None
     found, stages = overlaps_of(open_cpu([reads], scoring), reads, thresholds, strand_filter)
     strand_filter.close()
     assert found == expected
@@ -195,7 +194,6 @@ def test_unlike_reads_are_scored_on_one_strand():
     )
     strand_filter = StrandFilter.of(reads, scoring, 2)
     _, stages = overlaps_of(open_cpu([reads], scoring), reads, THRESHOLDS, strand_filter)
-    assert strand_filter is not None
     strand_filter.close()
     assert stages["score"].alignments < 1.1 * 60 * 59 / 2
 
@@ -204,5 +202,4 @@ def test_scorings_without_q_grams_have_no_filter():
     reads = SequenceSet.from_strings(["ACGT" * 10] * 2)
     assert StrandFilter.of(reads, PRESETS["ont"].scoring(), 1) is None
     strand_filter = StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1)
-    assert strand_filter is not None
     strand_filter.close()

@@ -45,7 +45,6 @@ def test_recipes_name_the_version():
 def test_the_conda_recipe_has_the_requirements():
     recipe = (RECIPES / "conda/meta.yaml").read_text()
     run = re.search(r"^  run:\n((?:    - .*\n)*)", recipe, re.MULTILINE)
-    assert run is not None
     python, *needed = re.findall(r"- (\w+) ?(\S*)", run[1])
     assert python == ("python", "")  # Bioconda's channels say which
     required = config()["options"]["install_requires"].split()
@@ -86,7 +85,6 @@ def test_a_nextflow_module_makes_its_outputs(module, block, work):
     """Its shell text, with the values that Nextflow puts in."""
     text = module_text(module)
     found = re.search(rf'    {block}:.*?"""\n(.*?)"""', text, re.DOTALL)
-    assert found is not None
     values = {
         "$fasta": "proteins.fa", "${prefix}": "sample", "${format}": "tsv", "$format": "tsv",
         "$task.cpus": "1", "$args": MODULES[module], "$guide": "", "\\\\": "\\",
@@ -101,7 +99,6 @@ def test_a_nextflow_module_makes_its_outputs(module, block, work):
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert bool(data.strip()) == (block == "script")
     version = re.search(r'eval\("(.*?)"\), topic: versions', outputs)
-    assert version is not None
     run_script(f"{version[1]} > version", work)
     assert (work[0] / "version").read_text() == config()["metadata"]["version"] + "\n"
 
@@ -145,7 +142,6 @@ def inputs_of_galaxy(tool: ElementTree.Element) -> dict[str, str]:
         one.attrib["name"]: one for one in ElementTree.parse(GALAXY / "macros.xml").iter("xml")
     }
     inputs = tool.find("inputs")
-    assert inputs is not None
     uses = [macros[one.attrib["macro"]] for one in inputs.iter("expand")]
     given = {}
     for one in [param for place in (inputs, *uses) for param in place.iter("param")]:

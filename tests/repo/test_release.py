@@ -31,7 +31,6 @@ def test_metadata_agree():
     assert f"\nrepository-code: {code['codeRepository']}\n" in citation
     assert f"Source = {code['codeRepository']}\n" in metadata["project_urls"] + "\n"
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert newest is not None
     assert newest[1] == metadata["version"]
 
 

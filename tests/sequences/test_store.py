@@ -297,7 +297,6 @@ def test_every_command_that_reads_sequences_takes_stores():
 
 def test_qualities_are_kept(folder):
     found = read_fasta("in.fq.pairset")
-    assert found.qualities is not None
     lines = READS.splitlines()
     assert found.qualities.tobytes().decode() == "".join(lines[3::4])
     assert found.residues.tobytes().decode() == "".join(lines[1::4])
@@ -309,7 +308,6 @@ def test_qualities_are_kept(folder):
 def test_qualities_of_gaps_go_with_them(tmp_path):
     Path(tmp_path, "x.fq").write_text("@a\nAC-GT\n+\n12345\n@b\nACGT-\n+\nabcde\n")
     made = pack(tmp_path / "x.fq", tmp_path / "x.pairset", degap=True)
-    assert made.qualities is not None
     assert made.qualities.tobytes() == b"1245abcd"
 
 
