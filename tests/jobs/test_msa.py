@@ -10,7 +10,7 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors, join_posterio
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
-from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
+from pairalign.jobs.msa.aligned_fasta import columns_in
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.msa.tree_weights import tree_weights
@@ -381,7 +381,7 @@ def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, mess
     assert message in capsys.readouterr().err
     assert not (tmp_path / "c.sto").exists()
     with pytest.raises(AlignmentFileError):
-        read_aligned_fasta(ours, pairalign.read_fasta(family))
+        columns_in(ours, pairalign.read_fasta(family))
 
 
 @pytest.mark.parametrize(

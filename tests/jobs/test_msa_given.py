@@ -288,7 +288,7 @@ def test_options_of_other_ways_are_refused_in_python(given, message):
 
 
 def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path):
-    """From a file and from an object alike; none is computed where none is wanted."""
+    """From a file and from an object alike, in any order; none is computed where none is wanted."""
     sequences = family(5)
     made = pairalign.msa(sequences)
     made.write(tmp_path / "made.afa")
@@ -299,5 +299,7 @@ def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path):
         bare = pairalign.msa(sequences, confidence_of=given, confidence=False)
         assert not bare.compared.any()
         assert rows(bare) == rows(made)
-    with pytest.raises(AlignmentFileError, match="of other sequences, or has them in another ord"):
-        pairalign.msa(sequences[::-1], confidence_of=made)
+        turned = pairalign.msa(sequences[::-1], confidence_of=given)
+        assert rows(turned) == rows(made)[::-1]
+    with pytest.raises(AlignmentFileError, match=r"no row of record 6 's5'"):
+        pairalign.msa(family(6), confidence_of=made)

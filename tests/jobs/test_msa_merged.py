@@ -12,7 +12,7 @@ import pairalign
 from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.large import REPRESENTATIVES
 from pairalign.trees.tree_reading import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
@@ -79,7 +79,7 @@ def test_each_alignment_is_in_the_result(counts, tmp_path):
     assert np.isfinite(merged.column_confidence).any()
 
 
-@pytest.mark.parametrize("count", [MOST_OF_ALL_PAIRS // 2 - 2, MOST_OF_ALL_PAIRS])
+@pytest.mark.parametrize("count", [REPRESENTATIVES - 2, 100])
 def test_relatives_come_where_they_belong(count):
     """The second alignment lacks a block of the first, and has a residue before it."""
     one = family(count, 60, 3, "a", deleted=0)

@@ -8,7 +8,7 @@ import pytest
 
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.jobs.msa import joining
+from pairalign.jobs.msa import adding
 from pairalign.jobs.posterior import posterior as job
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -127,7 +127,7 @@ def test_another_run_and_damage_are_refused(tmp_path, monkeypatch, computed, cap
 @pytest.mark.parametrize("format", ["afa", "sto"])
 def test_additions_go_on_where_they_were_ended(format, tmp_path, monkeypatch, computed):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(joining, "_AT_ONCE", 4)
+    monkeypatch.setattr(adding, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     added = (tmp_path / "family.fa").read_text().replace(">s", ">new")
@@ -155,7 +155,7 @@ def test_additions_go_on_where_they_were_ended(format, tmp_path, monkeypatch, co
 
 def test_additions_to_another_alignment_are_refused(tmp_path, monkeypatch, computed, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(joining, "_AT_ONCE", 4)
+    monkeypatch.setattr(adding, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     (tmp_path / "new.fa").write_text((tmp_path / "family.fa").read_text().replace(">s", ">new"))

@@ -1,4 +1,4 @@
-"""Multiple alignments that are read: aligned FASTA, and other formats with rows.
+"""Multiple alignments that are given: objects, aligned FASTA, and other formats with rows.
 
 Those are Stockholm, Clustal, MSF, PHYLIP and PIR, and A3M without residues between columns.
 """
@@ -11,7 +11,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.error_types import AlignmentFileError, shown_name
+from pairalign.jobs.msa.large import residues_of
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta_records import GAPS
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
@@ -19,18 +21,30 @@ from pairalign.sequences.sequence_files import read_file
 from pairalign.sequences.sequence_records import Origin, Records, join_records
 from pairalign.sequences.sets import SequenceSet
 
+AnyAlignment = MultipleAlignment | str | os.PathLike[str]
+"""A path is of aligned FASTA, Stockholm and others, ours or another program's."""
+
+Rows = tuple[SequenceSet, npt.NDArray[np.int32], int]
+"""Sequences without gaps, the column of each of their residues, and how many columns there are."""
+
 _IS_GAP = np.isin(np.arange(256), np.frombuffer(GAPS, np.uint8))
 
 
-def read_rows(path: str | os.PathLike[str]) -> tuple[Records, str]:
-    """Read the rows of a multiple alignment, ``-`` and ``.`` for gaps.
+def read_alignment(
+    alignment: AnyAlignment,
+    alphabet: Alphabet | str | None = None,
+    rules: InputRules = DEFAULT_RULES,
+) -> Rows:
+    """Read a multiple alignment, and the sequences in it.
 
-    Returns
-    -------
-    records : Records
-        All of one length.
-    source : str
-        What messages call the file.
+    Parameters
+    ----------
+    alignment : MultipleAlignment or path
+        In files ``-`` and ``.`` are gaps.
+    alphabet : Alphabet or {"dna", "protein"}, optional
+        Of a file; guessed if not given.
+    rules : InputRules
+        What is done about what is unusual in a file.
 
     Raises
     ------
@@ -38,52 +52,20 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[Records, str]:
         The file cannot be read.
     AlignmentFileError
         Rows of several widths; the message names the record.
+    ValueError
+        The columns of an object are none of its sequences.
     """
-    records, source = read_file(path, rows=True)
+    if isinstance(alignment, MultipleAlignment):
+        return alignment.sequences, _checked(alignment), alignment.width
+    records, source = read_file(alignment, rows=True)
     widths = np.diff(records.offsets)
     for number in np.flatnonzero(widths != widths[:1])[:1].tolist():
         raise AlignmentFileError(
-            f"{_title(records, source, number)}: a row of {int(widths[number]):,} columns, "
-            f"expected {int(widths[0]):,} as in record 1"
+            f"{source}: record {number + 1} {shown_name(records.names[number])}: a row of "
+            f"{int(widths[number]):,} columns, expected {int(widths[0]):,} as in record 1"
         )
-    return records, source
-
-
-def _title(records: Records, source: str, number: int) -> str:
-    return f"{source}: record {number + 1} {shown_name(records.names[number])}"
-
-
-def read_alignment(
-    path: str | os.PathLike[str],
-    alphabet: Alphabet | str | None = None,
-    rules: InputRules = DEFAULT_RULES,
-) -> tuple[SequenceSet, npt.NDArray[np.int32], int]:
-    """Read a multiple alignment, and the sequences in it.
-
-    Parameters
-    ----------
-    path : str or path
-        See `read_rows`.
-    alphabet : Alphabet or {"dna", "protein"}, optional
-        Guessed if not given.
-    rules : InputRules
-        What is done about what is unusual.
-
-    Returns
-    -------
-    sequences : SequenceSet
-        Without gaps.
-    columns : ndarray of int32, shape (total_residues,)
-        The column of each residue.
-    width : int
-
-    Raises
-    ------
-    FastaError, AlignmentFileError
-        As of `read_rows`, or for the sequences.
-    """
-    records, source = read_rows(path)
-    rows = [_row(records, number) for number in range(len(records.names))]
+    width = int(widths[0]) if len(widths) else 0
+    rows = np.frombuffer(records.residues, np.uint8).reshape(len(widths), width)
     filled = [np.flatnonzero(~_IS_GAP[row]) for row in rows]
     bare = join_records(
         records.names,
@@ -99,62 +81,64 @@ def read_alignment(
         filled[number - 1][:length]
         for number, length in zip(origin.numbers.tolist(), sequences.lengths.tolist(), strict=True)
     ]
-    return sequences, np.concatenate(columns).astype(np.int32), len(rows[0])
+    return sequences, np.concatenate(columns).astype(np.int32), width
 
 
-def _row(records: Records, number: int) -> npt.NDArray[np.uint8]:
-    start, stop = records.offsets[number : number + 2].tolist()
-    return np.frombuffer(records.residues, np.uint8)[start:stop]
-
-
-def read_aligned_fasta(
-    path: str | os.PathLike[str], sequences: SequenceSet
+def columns_in(
+    alignment: AnyAlignment, sequences: SequenceSet
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """Read a multiple alignment of sequences that are known.
+    """Return the column of each residue in an alignment of some sequences, and its width.
 
     Parameters
     ----------
-    path : str or path
-        See `read_rows`; every sequence once, in any order.
-    sequences : SequenceSet
-        Names and residues have to be those of the rows; case does not matter.
-
-    Returns
-    -------
-    columns : ndarray of int32, shape (total_residues,)
-        The column of each residue, in the order of `sequences`.
-    width : int
+    alignment : MultipleAlignment or path
+        Of these sequences, in any order; case does not matter.
 
     Raises
     ------
-    FastaError
-        The file cannot be read.
-    AlignmentFileError
-        Rows of several widths, or that are not the sequences; the message names the record.
+    FastaError, AlignmentFileError, ValueError
+        See `read_alignment`; or it is of other sequences.
     """
-    records, source = read_rows(path)
-    place = {name: index for index, name in enumerate(sequences.names)}
-    columns = np.empty(sequences.total_residues, np.int32)
-    seen: set[int] = set()
-    for number, name in enumerate(records.names):
-        row, title = _row(records, number), _title(records, source, number)
-        index = place.get(name)
-        if index is None or index in seen:
-            problem = "is there twice" if index in seen else "is not among the sequences"
-            raise AlignmentFileError(f"{title}: {problem} of {sequences.source}")
-        seen.add(index)
-        filled = np.flatnonzero(~_IS_GAP[row])
-        part = slice(int(sequences.offsets[index]), int(sequences.offsets[index + 1]))
-        encoding = sequences.alphabet.encoding
-        if not np.array_equal(encoding[row[filled]], sequences.codes[part]):
-            raise AlignmentFileError(
-                f"{title}: its residues are not those of the sequence in {sequences.source}"
-            )
-        columns[part] = filled
-    if len(seen) < len(sequences):
-        missing = next(index for index in range(len(sequences)) if index not in seen)
+    own, columns, width = read_alignment(alignment, sequences.alphabet)
+    place = {name: index for index, name in enumerate(own.names)}
+    members = np.array([place.pop(name, -1) for name in sequences.names])
+    for index in place.values():
         raise AlignmentFileError(
-            f"{source}: no row of {sequences.record(missing)} of {sequences.source}"
+            f"{own.source}: {own.record(index)}: is not among the sequences of {sequences.source}"
         )
-    width = int(records.offsets[1]) if len(records.names) else 0
-    return columns, width
+    for index in np.flatnonzero(members < 0).tolist():
+        raise AlignmentFileError(
+            f"{own.source}: no row of {sequences.record(index)} of {sequences.source}"
+        )
+    for index, member in enumerate(members.tolist()):
+        residues, row = (
+            one.codes[slice(*one.offsets[k : k + 2].tolist())]
+            for one, k in ((sequences, index), (own, member))
+        )
+        if not np.array_equal(residues, row):
+            raise AlignmentFileError(
+                f"{own.source}: {own.record(member)}: its residues are not those of the sequence "
+                f"in {sequences.source}"
+            )
+    return columns[residues_of(own, members)], width
+
+
+def _checked(alignment: MultipleAlignment) -> npt.NDArray[np.int32]:
+    """Return the columns of residues; ValueError unless those of each sequence rise."""
+    sequences, width = alignment.sequences, alignment.width
+    values = np.asarray(alignment.columns)
+    if values.shape != (sequences.total_residues,) or values.dtype.kind not in "iu":
+        raise ValueError(
+            f"columns: found an array of {values.dtype} of shape {values.shape}, expected whole "
+            f"numbers of shape ({sequences.total_residues},)"
+        )
+    if len(values) and not 0 <= values.min() <= values.max() < width:
+        raise ValueError(
+            f"columns: found {values.min()} to {values.max()}, expected 0 to {width - 1}"
+        )
+    rises = np.diff(values.astype(np.int64)) > 0
+    rises[sequences.offsets[1:-1] - 1] = True
+    if not rises.all():
+        index = int(np.searchsorted(sequences.offsets, rises.argmin(), "right")) - 1
+        raise ValueError(f"columns: those of {sequences.record(index)} do not rise")
+    return values.astype(np.int32)

@@ -40,6 +40,8 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
 REPRESENTATIVES = 8
+"""Of a side of a join."""
+
 PARTNERS = 2
 """Sequences of the smaller side of a merge that each of the larger side is compared with."""
 
@@ -177,10 +179,6 @@ class Aligner:
 
     Parameters
     ----------
-    representatives : int
-        Of a side of a join, at most.
-    match_states : int
-        See `pairalign.jobs.msa.model_choice`.
     at_once : int, optional
         Groups and joins that there may be to do at a time. Default: as many as threads.
 
@@ -199,16 +197,12 @@ class Aligner:
         sequences: SequenceSet,
         grouping: Grouping,
         resources: Resources,
-        *,
-        representatives: int = REPRESENTATIVES,
-        match_states: int = 1,
         at_once: int | None = None,
     ) -> None:
         self.sequences, self.grouping = sequences, grouping
         self._memory_bytes = bytes_of(resources)
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
-        self._most_representatives = representatives
         threads = min(resources.used_threads, self._most_threads())
         self.threads = min(threads, at_once or threads)
         self.cells = sum(map(self.group_cells, grouping.groups))
@@ -221,14 +215,13 @@ class Aligner:
                 memory_bytes=self._memory_bytes,
                 cells=self.cells,
                 calls=self.threads,
-                match_states=match_states,
             ),
         )
 
     @property
     def join_cells(self) -> int:
         """About how many cells a join takes."""
-        return int(self._most_representatives**2 * self._lengths.mean() ** 2)
+        return int(REPRESENTATIVES**2 * self._lengths.mean() ** 2)
 
     def group_cells(self, members: Indices) -> int:
         """About how many cells a group takes: each sequence is at one level of a tree in two."""
@@ -244,7 +237,7 @@ class Aligner:
     @property
     def _join_bytes(self) -> int:
         longest = int(self._lengths.max())
-        entries = self._most_representatives**2 * longest * _ENTRIES_A_RESIDUE
+        entries = REPRESENTATIVES**2 * longest * _ENTRIES_A_RESIDUE
         return entries * (ENTRY_BYTES + 16) + thread_bytes(longest, longest)
 
     def group_bytes(self, members: Indices) -> int:
@@ -333,7 +326,7 @@ class Aligner:
     def _representatives(self, part: Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""
         count = len(part.members)
-        chosen_count = min(count, self._most_representatives)
+        chosen_count = min(count, REPRESENTATIVES)
         places = (2 * np.arange(chosen_count) + 1) * count // (2 * chosen_count)
         starts = np.concatenate(([0], np.cumsum(self._lengths[part.members])))
         return part.members[places], starts[places]

@@ -3,8 +3,7 @@
 1. A tree of the sequences of each alignment, and one of the alignments by some of their sequences
    (`pairalign.jobs.msa.family_tree`).
 2. Along the latter two alignments at a time are joined as groups of a large family are
-   (`pairalign.jobs.msa.large`): by the posteriors between all sequences of up to 100, else between
-   eight of either side.
+   (`pairalign.jobs.msa.large`).
 
 Alignments are taken in an order of their own, so that the order in which they are given changes
 nothing but the order of the rows.
@@ -25,7 +24,7 @@ import numpy.typing as npt
 from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
-from pairalign.jobs.msa.aligned_fasta import read_alignment
+from pairalign.jobs.msa.aligned_fasta import AnyAlignment, read_alignment
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
@@ -42,10 +41,9 @@ from pairalign.jobs.msa.grouping import (
     graft,
     joins_of,
 )
-from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
-from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.large import Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, judge_alignment
+from pairalign.jobs.msa.one_family import judge_alignment
 from pairalign.jobs.msa.relatives import MOST_EVALUE, log_evalues
 from pairalign.jobs.run.kept_results import Arrays
 from pairalign.requests.resources import Resources
@@ -113,12 +111,7 @@ def read_given(
     FastaError, AlignmentFileError
         A file is no alignment, or has the name of a sequence in another; names file and record.
     """
-    inputs = [
-        (alignment.sequences, *columns_in(alignment, alignment.sequences))
-        if isinstance(alignment, MultipleAlignment)
-        else read_alignment(alignment, reading.known_alphabet, reading)
-        for alignment in alignments
-    ]
+    inputs = [read_alignment(one, reading.known_alphabet, reading) for one in alignments]
     sets = [sequences for sequences, _, _ in inputs]
     _check_alphabets(sets)
     sequences = together(sets)
@@ -244,15 +237,8 @@ class _Merger(Aligner):
 
     def __init__(self, given: Given, grouping: Grouping, resources: Resources) -> None:
         self._given = given
-        is_small = len(given.sequences) <= MOST_OF_ALL_PAIRS
-        super().__init__(
-            given.sequences,
-            grouping,
-            resources,
-            representatives=MOST_OF_ALL_PAIRS // 2 if is_small else REPRESENTATIVES,
-            match_states=match_states_of(given.sequences),
-            at_once=len(grouping.groups) // 2,
-        )
+        at_once = len(grouping.groups) // 2
+        super().__init__(given.sequences, grouping, resources, at_once)
 
     def group_cells(self, members: Indices) -> int:
         return 0

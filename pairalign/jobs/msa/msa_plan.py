@@ -11,13 +11,14 @@ import numpy as np
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import FormatError
 from pairalign.jobs.msa.adding import add_sequences, read_addition
+from pairalign.jobs.msa.aligned_fasta import columns_in
 from pairalign.jobs.msa.families import homologs_of
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import trees_work
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.msa_request import MsaOptions
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import align_family, columns_in, judge_alignment
+from pairalign.jobs.msa.one_family import align_family, judge_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.resources import Resources

@@ -20,7 +20,6 @@ Thompson JD, Higgins DG, Gibson TJ. CLUSTAL W. Nucleic Acids Res 22:4673-4680, 1
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import replace
 from math import fsum
@@ -32,10 +31,9 @@ import numpy.typing as npt
 from pairalign.alignments.multiple import Homologs
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import POSTERIOR_THRESHOLD
-from pairalign.base.error_types import AlignmentFileError, CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
-from pairalign.jobs.msa.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.family_run import FamilyRun
@@ -62,9 +60,6 @@ shorter sequences: others are aligned as well without it."""
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
-
-AnyAlignment = MultipleAlignment | str | os.PathLike[str]
-"""A path is of aligned FASTA, Stockholm and others, ours or another program's."""
 
 
 def align_family(
@@ -178,53 +173,6 @@ def score_alignment(
     """
     confidence = _confidence_of(sequences, columns, run)
     return MultipleAlignment(sequences, columns, width, *confidence, None)
-
-
-def columns_in(
-    alignment: AnyAlignment, sequences: SequenceSet
-) -> tuple[npt.NDArray[np.int32], int]:
-    """Return the column of each residue in an alignment of some sequences, and its width.
-
-    Raises
-    ------
-    FastaError, AlignmentFileError
-        It is none, or of other sequences.
-    ValueError
-        The columns of an object are none of such sequences.
-    """
-    if not isinstance(alignment, MultipleAlignment):
-        return read_aligned_fasta(alignment, sequences)
-    aligned_sequences = alignment.sequences
-    if aligned_sequences is not sequences and _content(aligned_sequences) != _content(sequences):
-        raise AlignmentFileError(
-            "the alignment is of other sequences, or has them in another order"
-        )
-    return _checked(alignment.columns, sequences, alignment.width), alignment.width
-
-
-def _checked(columns: npt.ArrayLike, sequences: SequenceSet, width: int) -> npt.NDArray[np.int32]:
-    """Return the columns of residues; ValueError unless those of each sequence rise."""
-    values = np.asarray(columns)
-    if values.shape != (sequences.total_residues,) or values.dtype.kind not in "iu":
-        raise ValueError(
-            f"columns: found an array of {values.dtype} of shape {values.shape}, expected whole "
-            f"numbers of shape ({sequences.total_residues},)"
-        )
-    if len(values) and not 0 <= values.min() <= values.max() < width:
-        raise ValueError(
-            f"columns: found {values.min()} to {values.max()}, expected 0 to {width - 1}"
-        )
-    rises = np.diff(values.astype(np.int64)) > 0
-    rises[sequences.offsets[1:-1] - 1] = True
-    if not rises.all():
-        index = int(np.searchsorted(sequences.offsets, rises.argmin(), "right")) - 1
-        raise ValueError(f"columns: those of {sequences.record(index)} do not rise")
-    return values.astype(np.int32)
-
-
-def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
-    residues = sequences.residues.tobytes().upper()
-    return list(sequences.names), sequences.offsets.tolist(), residues
 
 
 def _confidence_of(
