@@ -127,12 +127,18 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with some small inputs."""
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def folder(here: Path) -> Path:
+    """An empty folder to work in, with some small inputs."""
     Path("proteins.fa").write_text(fasta(PROTEINS))
     Path("dna.fa").write_text(fasta(BASES))
-    return tmp_path
+    return here
 
 
 @pytest.fixture

@@ -349,8 +349,7 @@ def test_what_is_no_share(text):
 # The command
 
 
-def test_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command(here, capsys):
     Path("in.fa").write_text(fasta({**BASES, "r4": BASES["r1"]}))
     rows = table("in.fa", "--min-identity", "90%", "--explain")
     assert [(row["query"], row["target"]) for row in rows] == [("r1", "r4")]

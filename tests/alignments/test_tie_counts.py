@@ -166,10 +166,9 @@ def rows_of(path: str) -> list[tuple[str, str, float, int]]:
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "parquet"])
-def test_files_and_their_parts(tmp_path, monkeypatch, suffix):
+def test_files_and_their_parts(here, suffix):
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(9)
     reads = {f"r{k}": "".join(rng.choice(list("ACGT"), 12 + k % 5)) for k in range(30)}
     reads["copy"] = reads["r3"]
@@ -192,8 +191,7 @@ def test_files_and_their_parts(tmp_path, monkeypatch, suffix):
     assert [row[3] for row in hits] == [counts[frozenset(row[:2])] for row in hits]
 
 
-def test_verify_counts_again(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_verify_counts_again(here):
     reads = {"a": "ACGTTGCAAC", "b": "ACGTGCAC", "c": "TTTGCAACGT"}
     Path("in.fa").write_text(fasta(reads))
     made = ["--columns", f"{NAMES},cigar,strand", "--strand", "both", "-q", "--device", "cpu"]

@@ -18,9 +18,7 @@ def parts() -> list[str]:
     return sorted(name for name in os.listdir() if name.endswith(".part"))
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def write(path: str, text: bytes = b"new") -> None:

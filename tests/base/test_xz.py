@@ -59,15 +59,14 @@ def test_a_dictionary_has_a_bound():
 
 
 @pytest.mark.parametrize("damage", ["large", "damaged", "cut"])
-def test_a_command_says_so_in_a_line(damage, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(">a\nACGTACGTACGT\n>b\nACGTTCGTACG\n")
+def test_a_command_says_so_in_a_line(damage, here, capfd):
+    (here / "in.fa").write_text(">a\nACGTACGTACGT\n>b\nACGTTCGTACG\n")
     assert main(["align", "in.fa", "--alphabet", "dna", "-q", "-o", "o.paf"]) == 0
-    text = (tmp_path / "o.paf").read_bytes() * 100
+    text = (here / "o.paf").read_bytes() * 100
     data = lzma.compress(text, filters=LARGE if damage == "large" else None)
     if damage == "damaged":
         data = data[:60] + bytes([data[60] ^ 0xFF]) + data[61:]
-    (tmp_path / "x.xz").write_bytes(data[:80] if damage == "cut" else data)
+    (here / "x.xz").write_bytes(data[:80] if damage == "cut" else data)
     assert main(["verify", "--from", "paf", "x.xz", "in.fa", "--alphabet", "dna"]) == 1
     error = capfd.readouterr().err
     assert error.startswith("pairalign: error: x.xz: ")

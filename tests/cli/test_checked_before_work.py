@@ -20,9 +20,8 @@ COMMANDS = {
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(here: Path) -> None:
     """Start in a folder with a file whose alignments would take long."""
-    monkeypatch.chdir(tmp_path)
     write_random_set(Path("in.fa"), 1500, 1500)
 
 

@@ -26,13 +26,6 @@ GOOD = fasta(PROTEINS).encode()
 BLOSUM = str(substitution_matrices.load("BLOSUM62"))
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def check_refused(code: int, out: bytes, err: bytes, message: str) -> None:
     """The command failed with one line that has `message` in it, and wrote nothing to stdout."""
     said = err.decode()
@@ -55,7 +48,7 @@ def refuse(*arguments: str, message: str, **options) -> None:
 # Input files
 
 
-def test_devices_may_be_named_twice(folder):
+def test_devices_may_be_named_twice(here):
     Path("good.fa").write_bytes(GOOD)
     command = ["align", "good.fa", "-o", "/dev/null", "--format", "paf", "--report", "/dev/null"]
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
@@ -64,13 +57,13 @@ def test_devices_may_be_named_twice(folder):
 # Scoring
 
 
-def test_a_matrix_from_a_pipe_is_read_once(folder):
+def test_a_matrix_from_a_pipe_is_read_once(here):
     Path("good.fa").write_bytes(GOOD)
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as pipe:
         pipe.write(BLOSUM)
     matrix = ("--matrix", f"/dev/fd/{reading}")
-    done = run("align", "good.fa", "-o", "piped.tsv", *matrix, cwd=folder, pass_fds=[reading])
+    done = run("align", "good.fa", "-o", "piped.tsv", *matrix, cwd=here, pass_fds=[reading])
     os.close(reading)
     assert done.returncode == 0, done.stderr
     assert main(["align", "good.fa", "-o", "named.tsv", "--matrix", "BLOSUM62", "-q"]) == 0
@@ -88,7 +81,7 @@ def test_a_matrix_from_a_pipe_is_read_once(folder):
         (("align", "good.fa", "--pairs", "bad.txt", "-o", "x.paf"), "a {0}\n"),
     ],
 )
-def test_long_names_are_cut_in_messages(folder, capfd, command, data):
+def test_long_names_are_cut_in_messages(here, capfd, command, data):
     Path("good.fa").write_bytes(GOOD)
     name = "".join(f"n{number:05}" for number in range(500))
     Path(next(word for word in command if word.startswith("bad"))).write_text(data.format(name))
@@ -102,7 +95,7 @@ def test_long_names_are_cut_in_messages(folder, capfd, command, data):
 
 
 @pytest.mark.parametrize("memory", ["1", "10K", "300k"])
-def test_memory_too_small_for_a_pair(folder, capsys, memory):
+def test_memory_too_small_for_a_pair(here, capsys, memory):
     """The error names the pair and says how much it takes, and that is enough."""
     write_random_set(Path("x.fa"), 4, 2000)
     arguments = ["align", "x.fa", "-o", "out.paf", "--threads", "1", "--quiet"]
@@ -125,14 +118,14 @@ NAMES = ["out.paf", "out.parquet"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_disk_that_is_full(folder, name):
+def test_a_disk_that_is_full(here, name):
     """A real, small disk: what was there stays, nothing else does."""
     write_random_set(Path("x.fa"), 120, 60)
     script = (
         'mkdir disk && mount -t tmpfs -o size=64k none disk && echo before > "disk/$0" || exit 77\n'
         'cd disk && "$@"; code=$?; ls -A; cat "$0"; exit $code'
     )
-    command = [*PROGRAM, "align", str(folder / "x.fa"), "-o", name]
+    command = [*PROGRAM, "align", str(here / "x.fa"), "-o", name]
     space = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
     if not shutil.which("unshare"):
         pytest.skip("needs unshare")
@@ -147,17 +140,17 @@ def test_a_disk_that_is_full(folder, name):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_device(folder):
+def test_a_full_device(here):
     Path("good.fa").write_bytes(GOOD)
     refuse(
         *("good.fa", "-o", "/dev/full", "--format", "tsv"),
         message="cannot write '/dev/full': No space left on device",
     )
     with open("/dev/full", "wb") as full:
-        done = run("align", "good.fa", "-o", "-", "--format", "tsv", cwd=folder, stdout=full)
+        done = run("align", "good.fa", "-o", "-", "--format", "tsv", cwd=here, stdout=full)
         assert done.returncode == 1
         assert b"error: cannot write standard output: No space left on device\n" in done.stderr
-        done = run("devices", cwd=folder, stdout=full)
+        done = run("devices", cwd=here, stdout=full)
         assert done.returncode == 1
         assert b"No space left" in done.stderr
         assert b"Traceback" not in done.stderr
@@ -172,38 +165,38 @@ def close_stream(descriptor: int) -> Callable[[], None]:
     return lambda: os.close(descriptor)
 
 
-def test_closed_standard_streams(folder):
+def test_closed_standard_streams(here):
     Path("good.fa").write_bytes(GOOD)
     arguments = ("align", "good.fa", "-o", "-", "--format", "tsv")
-    expected = run(*arguments, "--quiet", cwd=folder).stdout
+    expected = run(*arguments, "--quiet", cwd=here).stdout
     assert len(expected.splitlines()) == 7
-    done = run(*arguments, cwd=folder, preexec_fn=close_stream(1))
+    done = run(*arguments, cwd=here, preexec_fn=close_stream(1))
     assert done.returncode == 1
     assert b"error: cannot write standard output: it is closed\n" in done.stderr
     # Nobody hears the messages: the results are right all the same, without messages among them.
-    done = run(*arguments, cwd=folder, preexec_fn=close_stream(2))
+    done = run(*arguments, cwd=here, preexec_fn=close_stream(2))
     assert (done.returncode, done.stdout) == (0, expected)
-    done = run("align", "good.fa", "-o", "out.tsv", cwd=folder, preexec_fn=close_stream(2))
+    done = run("align", "good.fa", "-o", "out.tsv", cwd=here, preexec_fn=close_stream(2))
     assert (done.returncode, done.stdout) == (0, b"")
     assert Path("out.tsv").read_bytes() == expected
-    done = run("align", "-", "-o", "out.paf", cwd=folder, preexec_fn=close_stream(0))
+    done = run("align", "-", "-o", "out.paf", cwd=here, preexec_fn=close_stream(0))
     assert done.returncode == 1
     assert b"error: <stdin>: cannot be read: it is closed\n" in done.stderr
     assert sorted(os.listdir()) == ["good.fa", "out.tsv"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_messages_that_cannot_be_written(folder):
+def test_messages_that_cannot_be_written(here):
     Path("good.fa").write_bytes(GOOD)
     with open("/dev/full", "wb") as full:
-        done = run("align", "good.fa", "-o", "out.tsv", cwd=folder, stderr=full)
+        done = run("align", "good.fa", "-o", "out.tsv", cwd=here, stderr=full)
         assert (done.returncode, done.stdout) == (0, b"")
         assert len(Path("out.tsv").read_bytes().splitlines()) == 7
-        done = run("align", "nothing.fa", "-o", "out.tsv", cwd=folder, stderr=full)
+        done = run("align", "nothing.fa", "-o", "out.tsv", cwd=here, stderr=full)
         assert (done.returncode, done.stdout) == (1, b"")
 
 
-def test_an_unknown_instruction_set(folder):
+def test_an_unknown_instruction_set(here):
     Path("good.fa").write_text(fasta(BASES))
     environment = {"PAIRALIGN_ISA": "mmx"}
     refuse("good.fa", "-o", "out.paf", message="instruction set 'mmx' cannot run", env=environment)

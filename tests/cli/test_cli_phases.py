@@ -140,14 +140,13 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.parametrize(
     ("command", "phase"), [(command, one) for command, all in PHASES.items() for one in all]
 )
-def test_a_first_signal_ends_a_phase(tmp_path, monkeypatch, command, phase):
+def test_a_first_signal_ends_a_phase(here, command, phase):
     assert PATIENCE_SECONDS < 2
-    monkeypatch.chdir(tmp_path)
     write_inputs(command)
     Path("out").write_text("before")
     there = sorted(os.listdir())
     program = [sys.executable, "-c", ENDLESS, phase]
-    process = start(*arguments_of(command, phase), cwd=tmp_path, program=program)
+    process = start(*arguments_of(command, phase), cwd=here, program=program)
     try:
         wait_for(Path("reached"), process)
         process.send_signal(signal.SIGTERM)
@@ -162,24 +161,23 @@ def test_a_first_signal_ends_a_phase(tmp_path, monkeypatch, command, phase):
     assert Path("out").read_text() == "before"
 
 
-def test_a_signal_ends_mappy(tmp_path, monkeypatch):
+def test_a_signal_ends_mappy(here):
     """mappy takes minutes for reads that share everything, and Python waits for it."""
     pytest.importorskip("mappy")
-    monkeypatch.chdir(tmp_path)
     Path("temporary").mkdir()
     unit = "".join(np.random.default_rng(1).choice(list("ACGT"), 50))
     Path("in.fa").write_text(fasta({f"r{k}": unit * 200 for k in range(300)}))
     command = ["overlap", "in.fa", "-o", "out.paf", "--preset", "hifi", "--candidates", "mappy"]
-    environment = {"TMPDIR": str(tmp_path / "temporary")}
-    process = start(*command, "--quiet", cwd=tmp_path, env=environment)
+    environment = {"TMPDIR": str(here / "temporary")}
+    process = start(*command, "--quiet", cwd=here, env=environment)
     try:
         end = time.monotonic() + TIMEOUT_SECONDS
-        while not workers_in(tmp_path):
+        while not workers_in(here):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < end
             time.sleep(0.05)
         time.sleep(0.5)  # into its work
-        assert workers_in(tmp_path)
+        assert workers_in(here)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=TIMEOUT_SECONDS)
     finally:
@@ -189,7 +187,7 @@ def test_a_signal_ends_mappy(tmp_path, monkeypatch):
     assert err == b"pairalign: error: terminated; 'out.paf' was not written\n"
     assert sorted(os.listdir()) == ["in.fa", "temporary"]
     assert not os.listdir("temporary")
-    assert not workers_in(tmp_path)
+    assert not workers_in(here)
 
 
 def workers_in(folder: Path) -> list[str]:

@@ -77,8 +77,7 @@ def parts() -> list[str]:
         (signal.SIGTERM, "out.parquet"),
     ],
 )
-def test_signals(tmp_path, monkeypatch, long, number, name):
-    monkeypatch.chdir(tmp_path)
+def test_signals(here, long, number, name):
     Path(name).write_text("before")
     with running("align", long, "-o", name, "--threads", "2", "--quiet") as process:
         wait_for(parts, process)
@@ -92,9 +91,8 @@ def test_signals(tmp_path, monkeypatch, long, number, name):
     assert Path(name).read_text() == "before"
 
 
-def test_ctrl_c_again_and_again(tmp_path, monkeypatch, long):
+def test_ctrl_c_again_and_again(here, long):
     """Impatience does not keep the command from cleaning up."""
-    monkeypatch.chdir(tmp_path)
     with running("align", long, "-o", "out.paf", "--threads", "2", "--quiet") as process:
         wait_for(parts, process)
         for _ in range(50):
@@ -125,9 +123,8 @@ sys.exit(program())
 @pytest.mark.parametrize(
     ("number", "options"), [*((number, ()) for number in SAID), (signal.SIGTERM, ("--resume",))]
 )
-def test_a_second_signal_ends_at_once(tmp_path, monkeypatch, number, options):
+def test_a_second_signal_ends_at_once(here, number, options):
     """Whatever the first one waits for: one line, and nothing is half-written."""
-    monkeypatch.chdir(tmp_path)
     Path("out.paf").write_text("before")
     Path("in.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLAGG\n")
     command = ["align", "in.fa", "-o", "out.paf", "--quiet", *options]
@@ -163,9 +160,8 @@ def test_a_signal_that_became_another_error(tmp_path, monkeypatch, capfd):
     assert capfd.readouterr().err == said
 
 
-def test_ctrl_c_at_a_terminal(tmp_path, monkeypatch, long):
+def test_ctrl_c_at_a_terminal(here, long):
     """The key itself, with the progress bar on the screen."""
-    monkeypatch.chdir(tmp_path)
     terminal, end = open_terminal()
 
     def take_terminal() -> None:
@@ -195,9 +191,8 @@ def read(terminal: int) -> bytes:
         return b""
 
 
-def test_signals_that_were_ignored_stay_so(tmp_path, monkeypatch, long):
+def test_signals_that_were_ignored_stay_so(here, long):
     """Under nohup a closed terminal ends nothing."""
-    monkeypatch.chdir(tmp_path)
 
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -217,9 +212,8 @@ def test_signals_that_were_ignored_stay_so(tmp_path, monkeypatch, long):
 @pytest.mark.parametrize(
     ("number", "format"), [(signal.SIGINT, "parquet"), (signal.SIGTERM, "tsv")]
 )
-def test_signals_while_a_pipe_is_full(tmp_path, monkeypatch, wide, number, format):
+def test_signals_while_a_pipe_is_full(here, wide, number, format):
     """The command waits for a reader that does not read."""
-    monkeypatch.chdir(tmp_path)
     arguments = ("align", wide, "-o", "-", "--format", format, "--quiet", "--memory", "64M")
     with running(*arguments) as process:
         first = os.read(process.stdout.fileno(), 4)
@@ -232,8 +226,7 @@ def test_signals_while_a_pipe_is_full(tmp_path, monkeypatch, wide, number, forma
     assert err == b"pairalign: error: " + SAID[number] + b"\n"
 
 
-def test_signal_while_waiting_for_input(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_signal_while_waiting_for_input(here):
     with running("align", "-", "-o", "out.paf", stdin=subprocess.PIPE) as process:
         process.stdin.write(b">a\nMKV\n")
         process.stdin.flush()
@@ -373,9 +366,8 @@ def test_a_signal_after_the_output_is_complete(tmp_path, moment, code, said, opt
 
 
 @pytest.mark.parametrize("format", ["paf", "parquet"])
-def test_a_reader_that_goes_away(tmp_path, monkeypatch, wide, format):
+def test_a_reader_that_goes_away(here, wide, format):
     """As with ``| head``: the command ends soon, and says nothing about it."""
-    monkeypatch.chdir(tmp_path)
     with running("align", wide, "-o", "-", "--format", format, "--memory", "64M") as process:
         assert process.stderr is not None
         assert os.read(process.stdout.fileno(), 4)

@@ -16,7 +16,7 @@ def request_of(command: str) -> Any:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def started(monkeypatch: pytest.MonkeyPatch, here: Path) -> list[str]:
     """Pretend that there is a GPU; holds the devices of every start.
 
     With a * for much input, and a ! where kernels of posteriors are compiled.
@@ -26,13 +26,12 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     def start(device: str, is_small: bool, posteriors: bool) -> None:
         found.append(device + "*" * (not is_small) + "!" * posteriors)
 
-    monkeypatch.setattr(early_start, "_DEVICE_FILE", tmp_path)
+    monkeypatch.setattr(early_start, "_DEVICE_FILE", here)
     monkeypatch.setattr(early_start, "_start_driver", start)
-    (tmp_path / "small.fa").write_text(">a\nACGT\n")
-    (tmp_path / "large.fa").write_text(">a\n" + "ACGT" * 100_000)
-    (tmp_path / "huge.fa").write_text(">a\n" + "ACGT" * 500_000)
-    (tmp_path / "packed.fa.gz").write_bytes(bytes(500_000))  # no more is known of it
-    monkeypatch.chdir(tmp_path)
+    (here / "small.fa").write_text(">a\nACGT\n")
+    (here / "large.fa").write_text(">a\n" + "ACGT" * 100_000)
+    (here / "huge.fa").write_text(">a\n" + "ACGT" * 500_000)
+    (here / "packed.fa.gz").write_bytes(bytes(500_000))  # no more is known of it
     return found
 
 

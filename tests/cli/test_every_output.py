@@ -101,8 +101,7 @@ sys.addaudithook(note)
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     for name, text in (
         ("in.fa", FASTA),
         ("groups.fa", GROUPS),
@@ -115,7 +114,7 @@ def folder(tmp_path, monkeypatch):
     assert main(["align", "in.fa", *DNA, "-o", "in.paf", "--quiet"]) == 0
     for k in ("1/2", "2/2"):
         assert main(["align", "in.fa", *DNA, "-o", "parts", "--shard", k, "--quiet"]) == 0
-    return tmp_path
+    return here
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What a run has not made stays as it is, whatever its name."""
 
+from pathlib import Path
+
 import pytest
 from support.foreign import KINDS, put, seen
 
@@ -15,9 +17,8 @@ COMMANDS = {
 }
 
 
-def run(tmp_path, monkeypatch, command, *more):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(FASTA)
+def run(command, *more):
+    Path("in.fa").write_text(FASTA)
     name, output, options = COMMANDS[command]
     return main([name, "in.fa", "--alphabet", "dna", "-o", output, *options, *more])
 
@@ -28,20 +29,20 @@ CASES += [(one, place, "link") for one in COMMANDS if one != "align" for place i
 
 
 @pytest.mark.parametrize(("command", "place", "kind"), CASES)
-def test_resume_refuses_what_it_did_not_leave(command, place, kind, tmp_path, monkeypatch, capfd):
-    path = stranger(tmp_path, command, place, kind)
+def test_resume_refuses_what_it_did_not_leave(command, place, kind, here, capfd):
+    path = stranger(here, command, place, kind)
     before = seen(path)
-    assert run(tmp_path, monkeypatch, command, "--resume") in (1, 2)
+    assert run(command, "--resume") in (1, 2)
     said = capfd.readouterr().err
     assert path.name in said or "victim' is not of this run" in said  # which the link leads to
     assert seen(path) == before
 
 
 @pytest.mark.parametrize(("command", "place", "kind"), CASES)
-def test_a_run_anew_leaves_strangers_alone(command, place, kind, tmp_path, monkeypatch):
-    path = stranger(tmp_path, command, place, kind)
+def test_a_run_anew_leaves_strangers_alone(command, place, kind, here):
+    path = stranger(here, command, place, kind)
     before = seen(path)
-    assert run(tmp_path, monkeypatch, command) in (0, 1, 2)
+    assert run(command) in (0, 1, 2)
     assert seen(path) == before
 
 
@@ -57,44 +58,40 @@ def stranger(folder, command, place, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("more", [[], ["--resume"]])
 @pytest.mark.parametrize("command", ["align", "distance"])
-def test_a_folder_for_a_cluster_is_no_other(command, more, kind, tmp_path, monkeypatch, capfd):
+def test_a_folder_for_a_cluster_is_no_other(command, more, kind, here, capfd):
     pytest.importorskip("distributed")
-    path = tmp_path / f"{COMMANDS[command][1]}.parts"
+    path = here / f"{COMMANDS[command][1]}.parts"
     put(path, kind)
     before = seen(path)
-    assert run(tmp_path, monkeypatch, command, "--dask", "tcp://127.0.0.1:1", *more) in (1, 2)
+    assert run(command, "--dask", "tcp://127.0.0.1:1", *more) in (1, 2)
     assert path.name in capfd.readouterr().err
     assert seen(path) == before
 
 
 @pytest.mark.parametrize("more", [[], ["--resume"]])
 @pytest.mark.parametrize("stranger", [True, False])
-def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, tmp_path, monkeypatch, capfd):
+def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, here, capfd):
     pytest.importorskip("distributed")
     costs = [] if stranger else ["--gap-open", "7"]
     shard = ["--shard", "1/2", "-o", "o.paf.parts"]
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(FASTA)
+    (here / "in.fa").write_text(FASTA)
     assert main(["align", "in.fa", "--alphabet", "dna", *costs, *shard]) == 0
     if stranger:
-        (tmp_path / "o.paf.parts" / "notes.txt").write_text("mine")
-    before = {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()}
-    assert run(tmp_path, monkeypatch, "align", "--dask", "tcp://127.0.0.1:1", *more) == 1
+        (here / "o.paf.parts" / "notes.txt").write_text("mine")
+    before = {path: (seen(path)) for path in (here / "o.paf.parts").iterdir()}
+    assert run("align", "--dask", "tcp://127.0.0.1:1", *more) == 1
     error = capfd.readouterr().err
     assert ("notes.txt" if stranger else "of another run") in error
-    assert {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()} == before
-    assert not (tmp_path / "o.paf").exists()
+    assert {path: (seen(path)) for path in (here / "o.paf.parts").iterdir()} == before
+    assert not (here / "o.paf").exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["part-1-of-2.json", ".part-1-of-2.begun"])
-def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(
-    name, kind, tmp_path, monkeypatch, capfd
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(FASTA)
-    (tmp_path / "parts").mkdir()
-    path = tmp_path / "parts" / name
+def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(name, kind, here, capfd):
+    (here / "in.fa").write_text(FASTA)
+    (here / "parts").mkdir()
+    path = here / "parts" / name
     put(path, kind)
     before = seen(path)
     assert main(["align", "in.fa", "--alphabet", "dna", "-o", "parts", "--shard", "1/2"]) in (1, 2)
@@ -102,12 +99,11 @@ def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(
     assert seen(path) == before
 
 
-def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(FASTA)
+def test_another_commands_manifest_stays_when_the_input_is_bad(here):
+    (here / "in.fa").write_text(FASTA)
     common = ["--alphabet", "dna", "-o", "parts", "--shard", "1/2"]
     assert main(["align", "in.fa", *common]) == 0
-    path = tmp_path / "parts" / "part-1-of-2.json"
+    path = here / "parts" / "part-1-of-2.json"
     before = path.read_bytes()
     assert main(["align", "missing.fa", *common]) == 1
     assert path.read_bytes() == before
@@ -116,9 +112,8 @@ def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeyp
 @pytest.mark.parametrize(
     "name", [*("o.paf.parts/part-1-of-1.paf", new_hidden_name("o.paf"))], ids=["part", "hidden"]
 )
-def test_an_input_has_no_name_of_an_output(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / name
+def test_an_input_has_no_name_of_an_output(name, here):
+    path = here / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(FASTA)
     before = seen(path)

@@ -11,7 +11,6 @@ import pytest
 from option_sweep import Sweep, declared, values_of
 
 from pairalign.base.declaration import Option
-from pairalign.cli.main import main
 from pairalign.cli.program import COMMANDS
 
 NAMES = [one.name for one in COMMANDS if one.name not in ("help", "completion", "devices")]
@@ -70,32 +69,6 @@ def _options(command: str) -> list[Option]:
     found = [one for one in declared(command) if (command, one.name) not in OF_MORE]
     assert found
     return [one for one in found if list(values_of(one))]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("align", "p.fa", "-o", "x.paf", "--db-size", "5"),
-        ("align", "p.fa", "-o", "x.paf", "--mode", "local", "--search-space", "5"),
-        ("align", "p.fa", "-o", "x.tsv", "--comp-based-stats", "0"),
-        ("align", "p.fa", "-o", "x.paf", "--identity-of", "shorter"),
-        ("align", "p.fa", "-o", "x.paf", "--coverage-of", "query"),
-        ("align", "p.fa", "-o", "x.paf", "--commit-every", "5"),
-        (
-            *("align", "p.fa", "-o", "x.paf", "--end-gap-open", "2"),
-            *("--free-ends", "query-start,query-end,target-start,target-end"),
-        ),
-        ("overlap", "d.fa", "-o", "x.paf", "--preset", "short", "--max-overhang", "5"),
-        ("tree", "m.phy", "-o", "x.nwk", "--degap"),
-        ("tree", "m.phy", "-o", "x.nwk", "--names", "whole"),
-        ("tree", "m.phy", "-o", "x.nwk", "--resume"),
-        ("verify", "own.paf", "p.fa", "-o", "x.tsv", "--mask", "tantan"),
-        ("merge", "parts", "-o", "x.paf", "--format", "tsv"),
-    ],
-)
-def test_refused(sweep, capfd, words):
-    assert main(list(words)) == 2
-    assert "error: " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,8 @@ def lines(path: str) -> list[str]:
 
 @pytest.mark.parametrize("format", [name for name in FORMAT_NAMES if name not in BINARY])
 @pytest.mark.parametrize("hits", [1, 2])
-def test_hits_in_every_format(tmp_path, monkeypatch, format, hits):
+def test_hits_in_every_format(here, format, hits):
     """Ties among the hits of a query are decided by residues, then by names."""
-    monkeypatch.chdir(tmp_path)
     queries = {"q": "ARNDCQEGARNDCQEGARNDCQEG"}
     queries |= {} if format == "a3m" else {"r": "GGGGAARNDCQEGARNDCQEGAAA"}
     targets = {**sequences(2), **{f"copy{k}": "ARNDCQEGARNDCQEG" for k in range(5)}}
@@ -225,9 +224,8 @@ def test_every_command_is_looked_at():
         for options in several
     ],
 )
-def test_every_command(tmp_path, monkeypatch, command, options):
+def test_every_command(here, command, options):
     """Of a line the words in any order: the query of a pair is the earlier sequence."""
-    monkeypatch.chdir(tmp_path)
     letters = "ACGT" if "dna" in options else "ARNDCQEG"
     given = {**sequences(9, letters), **{f"copy{k}": letters * 3 for k in range(3)}}
     found = []

@@ -54,8 +54,12 @@ BAD_FASTA = {
     "bar.fa": ">a|x\nACGT\n>a|y\nACGT\n",
     "hash.fa": ">#a\nMKVLW\n>b\nMKVLW\n",
     "slashes.fa": ">//a\nMKVLW\n>b\nMKVLW\n",
+    "three.fa": "".join(f">s{k}|kind={'aba'[k]}\nMKVLAAGGWTR{'EAC'[k]}\n" for k in range(3)),
+    "round.fa": ">a(1)\nMKV\n>b\nMKA\n>c\nMKC\n",
+    "long.fa": f">{130 * 'x'}\nMKV\n>b\nMKA\n>c\nMKC\n",
     "brackets.fa": ">a(b)\nMKV\n>c\nMKV\n",
 }
+UC_LINES = (("S\t0", "a\t*"), ("S\t1", "b\t*"), ("H\t0", "c\tb"))
 MATRICES = {
     "short.mat": "\n".join(BLOSUM.splitlines()[:-3]) + "\n",
     "without-w.mat": without("W"),
@@ -65,12 +69,28 @@ MATRICES = {
     "binary.mat": "\0\1\2",
     "twenty.mat": twenty(),
 }
+GROUPS = {
+    "again.csv": "name,x\n" + 2 * "s0|kind=a,1\n",
+    "open.csv": 'name,x\n"s0|kind=a,1\n',
+    "length.csv": "name,length\na,3\n",
+    "lines.csv": 'name,fold,x\na,3,"\nb,4,"y\n',
+    "nobody.csv": "name,fold\nnobody,3\n",
+    "few.uc": "S\t0\t60\n",
+    "number.uc": "S\tx\t60\t*\t*\t*\t*\t*\ta\t*\n",
+    "second.uc": "".join(f"{kind}\t60\t*\t+\t0\t0\t*\t{names}\n" for kind, names in UC_LINES),
+    "none.clstr": ">Cluster 0\n0\t60nt, >s... at +/90%\n",
+    "what.clstr": ">Cluster 0\nwhat\n",
+    "short.clstr": ">Cluster 0\n0\t60nt, >s... *\n",
+    "second.clstr": ">C\n" + 2 * "0\t6nt, >a... *\n",
+    "one.tsv": "one\n",
+}
 FILES: dict[str, str | bytes] = {
     "quoted.txt": '"a\n',
-    **dict.fromkeys(("good.fa", "part-1-of-2.paf"), GOOD),
+    **dict.fromkeys(("good.fa", "good.paf", "part-1-of-2.paf"), GOOD),
     **dict.fromkeys(("there", "there.svg", "m.phy"), "no matrix, no alignments, no names"),
     **BAD_FASTA,
     **MATRICES,
+    **GROUPS,
     "dna.fa": fasta(BASES),
     "dna.fq": "@a\nACGT\n+\nIIII\n@b\nACGT\n+\nIIII\n",
     "old.afa": ">a\nMKTAYIA\n>b\nMKTA-IA\n",

@@ -24,8 +24,7 @@ ONE_WAY = ("abc", "npz")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_set("old.fa", 29, "p", 1)
     write_set("new.fa", 6, "q", 2)
     write_set("newer.fa", 3, "r", 3)

@@ -49,8 +49,7 @@ def check(ended: bool) -> None:
         ("tsv of hits", "file"),
     ],
 )
-def test_killed_at_every_step(format, into, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_killed_at_every_step(format, into, here):
     write_set("old.fa", 9, "p", 1)
     write_set("new.fa", 3, "q", 2)
     format, _, hits = format.partition(" of ")

@@ -48,18 +48,17 @@ def test_a_byte_order_mark_is_skipped(name, tmp_path):
 
 
 @pytest.mark.parametrize("format", READ_AS)
-def test_a_mark_before_alignments(format, tmp_path, monkeypatch):
+def test_a_mark_before_alignments(format, here):
     """Of each text that `verify` reads; a name may begin with one, too."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.fa").write_text(">a\nMKVLWACGG\n>b\nMKVLACGG\n")
-    (tmp_path / "q.fa").write_text(">a\nMKVLWACGG\n")
-    (tmp_path / "t.fa").write_text(">b\nMKVLACGG\n")
+    (here / "s.fa").write_text(">a\nMKVLWACGG\n>b\nMKVLACGG\n")
+    (here / "q.fa").write_text(">a\nMKVLWACGG\n")
+    (here / "t.fa").write_text(">b\nMKVLACGG\n")
     given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
     made = ["-o", f"o.{format}", "--format", format, "-q", "--device", "cpu"]
     assert main(["align", *given, *made]) == 0
-    text = (tmp_path / f"o.{format}").read_bytes()
+    text = (here / f"o.{format}").read_bytes()
     if format != "parquet":
-        (tmp_path / f"o.{format}").write_bytes(MARK + text)
+        (here / f"o.{format}").write_bytes(MARK + text)
     checked = ["verify", f"o.{format}", *given, "--from", READ_AS[format], "--mode", "global", "-q"]
     assert main([*checked, "-o", "v.tsv"]) == 0
-    assert (tmp_path / "v.tsv").read_text().count("\tok\t") == 1
+    assert (here / "v.tsv").read_text().count("\tok\t") == 1

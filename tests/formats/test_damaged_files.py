@@ -29,13 +29,12 @@ KVLWCGGHYTRRSTPQEELKNHCWVA
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.fa").write_text(SEQUENCES)
+def folder(here):
+    (here / "s.fa").write_text(SEQUENCES)
     first, second = SEQUENCES.split("\n>b")
-    (tmp_path / "q.fa").write_text(f"{first}\n")
-    (tmp_path / "t.fa").write_text(f">b{second}")
-    return tmp_path
+    (here / "q.fa").write_text(f"{first}\n")
+    (here / "t.fa").write_text(f">b{second}")
+    return here
 
 
 def made(folder, *arguments):

@@ -18,11 +18,10 @@ NOTHING = (
     ("asked", "kept_in"), [*((one, "fasta") for one in NOTHING), (NOTHING[-1], "store")]
 )
 @pytest.mark.parametrize("format", FORMATS)
-def test_no_results(tmp_path, monkeypatch, format, kept_in, asked):
-    monkeypatch.chdir(tmp_path)
+def test_no_results(here, format, kept_in, asked):
     first, second = ">a\nMKVLWACGGWYTRRST\n", ">b\nWWHHCCDDEEKKNNPP\n"
     for name, text in (("q.fa", first), ("t.fa", second), ("s.fa", first + second)):
-        (tmp_path / name).write_text(text)
+        (here / name).write_text(text)
     given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
     if kept_in == "store":
         for number, name in enumerate(given):
@@ -34,4 +33,4 @@ def test_no_results(tmp_path, monkeypatch, format, kept_in, asked):
         return
     checked = ["verify", f"o.{format}", *given, "--from", READ_AS[format], "--mode", "global", "-q"]
     assert main([*checked, "-o", "v.tsv"]) == 0
-    assert (tmp_path / "v.tsv").read_text().count("\n") == 1
+    assert (here / "v.tsv").read_text().count("\n") == 1

@@ -15,9 +15,8 @@ from pairalign.formats.output import FileOutput, check_writable
 
 
 @pytest.fixture
-def failing_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def failing_close(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Descriptors of hidden files are closed with an error, as those of NFS may be."""
-    monkeypatch.chdir(tmp_path)
     real = os.close
 
     def close(descriptor: int) -> None:

@@ -24,14 +24,13 @@ COSTS = ("--mode", "local", "--gap-open", "12", "--min-score", "40")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     sequences = family("protein")
     names = list(sequences)
     few = {name: sequences[name] for name in names[:3]}
     Path("p.fa").write_text(fasta(sequences))
     Path("few.fa").write_text(fasta({f"few{name}": text for name, text in few.items()}))
-    return tmp_path
+    return here
 
 
 def edges_of(path: str) -> dict[tuple[str, str], float]:

@@ -90,7 +90,6 @@ REFUSED = {
 }
 """Of formats, the kinds that they cannot hold."""
 
-NETWORKS = ("graphml", "gexf", "abc", "edges", "npz")
 FORMATS = list(FORMAT_NAMES)
 
 
@@ -103,24 +102,18 @@ def names_of(format):
     return [name for kind, name in KINDS.items() if kind not in REFUSED.get(format, ())]
 
 
-def inputs(folder, format, names):
+def inputs(here, format, names):
     """Files of the names: the first alone as the query of A3M."""
     if format == "a3m":
-        write(folder / "q.fa", names[:1])
-        write(folder / "t.fa", names[1:])
+        write(here / "q.fa", names[:1])
+        write(here / "t.fa", names[1:])
         return ["q.fa", "t.fa"]
-    write(folder / "s.fa", names)
+    write(here / "s.fa", names)
     return ["s.fa"]
 
 
 def align(*arguments):
     return main(["align", *arguments, "--device", "cpu", "--quiet"])
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def bio_names(path, format):
@@ -175,13 +168,6 @@ def network_names(path, read):
     return {node["name"] for _, node in getattr(networkx, read)(path).nodes(data=True)}
 
 
-def edges_names(path):
-    table = pd.read_csv(
-        path, header=None, dtype=str, keep_default_na=False, quoting=3, encoding="utf-8"
-    )
-    return set(table[0]) | set(table[1])
-
-
 RAW = {"header": None, "quoting": 3}
 READ_BY_PROGRAMS = {
     "tsv": [table_names, polars_names],
@@ -205,9 +191,9 @@ READ_BY_PROGRAMS = {
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_written_is_read(folder, format):
+def test_what_is_written_is_read(here, format):
     names = names_of(format)
-    given = inputs(folder, format, names)
+    given = inputs(here, format, names)
     out = f"o.{format}"
     assert align(*given, "-o", out, "--format", format, "--mode", "local", "--gap-open", "12") == 0
     if format in READ_AS:
@@ -222,9 +208,9 @@ def test_what_is_written_is_read(folder, format):
         assert read(out) == set(names)
 
 
-def test_srspair_is_read_by_biopython(folder):
+def test_srspair_is_read_by_biopython(here):
     names = names_of("srspair")
-    write(folder / "s.fa", names)
+    write(here / "s.fa", names)
     assert align("s.fa", "-o", "o.needle") == 0
     assert bio_names("o.needle", "emboss") == set(names)
 
@@ -233,31 +219,31 @@ def test_srspair_is_read_by_biopython(folder):
     ("format", "kind"),
     [(format, kind) for format in FORMATS for kind in KINDS if kind in REFUSED.get(format, ())],
 )
-def test_what_cannot_be_held_is_refused(folder, capfd, format, kind):
-    given = inputs(folder, format, ["y", KINDS[kind], "z"])
+def test_what_cannot_be_held_is_refused(here, capfd, format, kind):
+    given = inputs(here, format, ["y", KINDS[kind], "z"])
     out = f"o.{format}"
     assert align(*given, "-o", out, "--format", format) == 2
     said = capfd.readouterr().err
     said_as = {"edges": "edges", "a3m": "t.fa: record 1 "}
     assert said_as.get(format, "record 2 ") in said
-    assert not (folder / out).exists()
+    assert not (here / out).exists()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in REFUSED["tc_lib"]])
-def test_posteriors_for_t_coffee(folder, capfd, kind):
-    write(folder / "s.fa", ["y", KINDS[kind], "z"])
+def test_posteriors_for_t_coffee(here, capfd, kind):
+    write(here / "s.fa", ["y", KINDS[kind], "z"])
     assert main(["posterior", "s.fa", "-o", "o.tc_lib", "--device", "cpu"]) == 2
     assert "record 2 " in capfd.readouterr().err
-    assert [one.name for one in folder.iterdir()] == ["s.fa"]
+    assert [one.name for one in here.iterdir()] == ["s.fa"]
 
 
 # ---- multiple alignments, trees, distances, clusters, folds --------------------------------------
 
 
 @pytest.mark.parametrize("format", MSA_LINES)
-def test_multiple_alignments(folder, format):
+def test_multiple_alignments(here, format):
     names = names_of(f"msa {format}")
-    write(folder / "s.fa", names)
+    write(here / "s.fa", names)
     assert main(["msa", "s.fa", "-o", "o", "--format", format, "-q", "--device", "cpu"]) == 0
     if format in ("fasta", "a2m"):
         assert fasta_names("o") == set(names)
@@ -278,35 +264,35 @@ def test_multiple_alignments(folder, format):
         if kind in REFUSED[f"msa {format}"]
     ],
 )
-def test_multiple_alignments_that_cannot_be(folder, capfd, format, kind, several):
-    write(folder / "s.fa", ["y", KINDS[kind], "z"])
-    write(folder / "t.fa", ["y", "z"])
+def test_multiple_alignments_that_cannot_be(here, capfd, format, kind, several):
+    write(here / "s.fa", ["y", KINDS[kind], "z"])
+    write(here / "t.fa", ["y", "z"])
     given = ["t.fa", "s.fa", "-o", "made/"] if several else ["s.fa", "-o", "made"]
     assert main(["msa", *given, "--format", format, "-q", "--device", "cpu"]) == 2
     assert "s.fa: record 2 " in capfd.readouterr().err
-    assert not (folder / "made").exists()
+    assert not (here / "made").exists()
 
 
-def test_trees(folder, capfd):
+def test_trees(here, capfd):
     from Bio import Phylo
 
-    write(folder / "s.fa", names_of("tree"))
+    write(here / "s.fa", names_of("tree"))
     assert main(["tree", "s.fa", "-o", "o.nwk", "-q", "--device", "cpu"]) == 0
     leaves = Phylo.read("o.nwk", "newick").get_terminals()
     assert {leaf.name for leaf in leaves} == set(names_of("tree"))
     assert main(["msa", "s.fa", "--tree-in", "o.nwk", "-o", "o.fa", "-q", "--device", "cpu"]) == 0
     for kind in REFUSED["tree"]:
-        write(folder / "x.fa", ["y", KINDS[kind], "z"])
+        write(here / "x.fa", ["y", KINDS[kind], "z"])
         assert main(["tree", "x.fa", "-o", "x.nwk", "-q", "--device", "cpu"]) == 2
         assert "2 " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("format", ["phylip", "tsv", "column", "npy"])
-def test_distances(folder, format):
+def test_distances(here, format):
     from pairalign.formats.distances import read_distances
 
     names = list(KINDS.values())
-    write(folder / "s.fa", names)
+    write(here / "s.fa", names)
     made = ["-o", "o", "--format", format, "-q", "--device", "cpu"]
     assert main(["distance", "s.fa", *made]) == 0
     assert read_distances("o", format, names=names).names == names
@@ -317,17 +303,17 @@ def test_distances(folder, format):
 
 @pytest.mark.parametrize("format", ["tsv", "uc", "clstr", "otutab", "biom"])
 @pytest.mark.parametrize("sized", [False, True])
-def test_clusters(folder, format, sized):
+def test_clusters(here, format, sized):
     names = [name for name in KINDS.values() if sized or ";size=" not in name]
-    write(folder / "s.fa", names)
+    write(here / "s.fa", names)
     made = ["--min-identity", "0.3", "-o", "o", "--format", format, "-q", "--device", "cpu"]
     assert main(["cluster", "s.fa", *made]) == 0
     if format == "biom":
-        assert len(json.loads((folder / "o").read_text())["rows"]) == 1
+        assert len(json.loads((here / "o").read_text())["rows"]) == 1
         return
     if format == "otutab":
         first = min(names)  # all are equal
-        assert (folder / "o").read_text("utf-8").split("\n")[1].startswith(f"{first}\t")
+        assert (here / "o").read_text("utf-8").split("\n")[1].startswith(f"{first}\t")
         return
     audit = ["audit", "o", "s.fa", "--from", format, "--min-identity", "0.3", "--across", "none"]
     assert main([*audit, "-q", "--device", "cpu", "-o", "a.csv"]) == 0
@@ -338,12 +324,12 @@ def test_clusters(folder, format, sized):
     assert main(["cluster", "s.fa", *single]) == 0
     shutil.copy("o", f"old.{format}")
     assert main(["cluster", "s.fa", *single, "--extend", f"old.{format}"]) == 0
-    assert (folder / "o").read_bytes() == (folder / f"old.{format}").read_bytes()
+    assert (here / "o").read_bytes() == (here / f"old.{format}").read_bytes()
 
 
-def test_folds(folder):
+def test_folds(here):
     names = list(KINDS.values())
-    write(folder / "s.fa", [*names, "n" * 200_000])
+    write(here / "s.fa", [*names, "n" * 200_000])
     made = ["--min-identity", "0.99", "--folds", "2", "--tolerance", "0.5", "-o", "o.csv"]
     assert main(["split", "s.fa", *made, "-q", "--device", "cpu"]) == 0
     audit = ["audit", "o.csv", "s.fa", "--min-identity", "0.99", "-q", "--device", "cpu"]
@@ -379,14 +365,14 @@ def test_labels_in_headers(header, expected):
         ("cluster", ("tsv", "uc", "clstr")),
     ],
 )
-def test_one_long_name_makes_no_other_line_long(folder, command, formats):
+def test_one_long_name_makes_no_other_line_long(here, command, formats):
     long = 200_000
-    write(folder / "s.fa", ["n" * long, *(f"s{k}" for k in range(60))])
+    write(here / "s.fa", ["n" * long, *(f"s{k}" for k in range(60))])
     more = ["--min-identity", "0.3"] if command == "cluster" else []
     for format in formats:
         made = ["-o", "o", "--format", format, "-q", "--device", "cpu"]
         assert main([command, "s.fa", *made, *more]) == 0
-        lines = (folder / "o").read_text().split("\n")
+        lines = (here / "o").read_text().split("\n")
         # A line a pair or a member has the name of its representative, by their definition.
         bound = 130 if (command, format) in (("distance", "column"), ("cluster", "tsv")) else 5
         bound = 130 if (command, format) == ("cluster", "uc") else bound

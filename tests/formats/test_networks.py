@@ -194,18 +194,17 @@ def test_commands(tmp_path):
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+def test_weights_are_those_of_the_table(here, weight):
+    (here / "p.fa").write_text(fasta(family("protein")))
     costs = ["--mode", "local", "--gap-open", "12", "--weight", weight]
     for format in ("abc", "gexf"):
         align("p.fa", "-o", f"a.{format}", *costs)
     shown = "query,target,identity,score,columns,bits,evalue,query_length,target_length"
     align("p.fa", "-o", "a.tsv", *costs[:-2], "--columns", shown)
-    rows = rows_of((tmp_path / "a.tsv").read_text())
-    lines = [line.split("\t") for line in (tmp_path / "a.abc").read_text().splitlines()]
+    rows = rows_of((here / "a.tsv").read_text())
+    lines = [line.split("\t") for line in (here / "a.abc").read_text().splitlines()]
     assert len(lines) == len(rows) == 36
-    text = (tmp_path / "a.gexf").read_text()
+    text = (here / "a.gexf").read_text()
     weights = [float(one) for one in re.findall(r' weight="([^"]*)"', text)]
     told = [float(one) for one in re.findall(rf'for="{weight}" value="([^"]*)"', text)]
     assert weights == told

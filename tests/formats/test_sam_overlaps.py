@@ -22,9 +22,8 @@ def other_strand(letters):
 
 
 @pytest.fixture
-def reads(tmp_path, monkeypatch):
+def reads(here):
     """Reads of both strands with errors; overlaps of them as SAM and PAF."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(7)
     genome = "".join(rng.choice(list("ACGT"), 900))
     found = {}
@@ -35,7 +34,7 @@ def reads(tmp_path, monkeypatch):
             letters[place] = str(rng.choice(["", "A", "c", "GT", "N"]))
         text = "".join(letters)
         found[f"r{k}"] = other_strand(text) if k % 2 else text
-    (tmp_path / "r.fa").write_text(fasta(found))
+    (here / "r.fa").write_text(fasta(found))
     for format in ("sam", "paf"):
         options = ["--min-overlap", "60", "--mode", "local", "-q", "--device", "cpu"]
         assert main(["overlap", "r.fa", "-o", f"o.{format}", *options, *COSTS]) == 0

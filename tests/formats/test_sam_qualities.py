@@ -18,9 +18,8 @@ LOCAL = ["--mode", "local", "--min-score", "60", *COSTS, "-q"]
 
 
 @pytest.fixture(autouse=True)
-def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
+def reads(here: Path) -> dict[str, tuple[str, str]]:
     """Reads of both strands of which none has the qualities of another; every character occurs."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(4)
     made = {}
     for k in range(7):

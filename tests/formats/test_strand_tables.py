@@ -37,8 +37,7 @@ def sequences(seed: int, count: int, title: str) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     Path("q.fa").write_text(fasta(sequences(3, 5, "q")))
     Path("t.fa").write_text(fasta(sequences(40, 6, "t")))
 

@@ -14,13 +14,12 @@ RESIDUES = "MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     records = (f">{name}\n{RESIDUES[k % 3 :]}\n" for k, name in enumerate(NAMES))
-    (tmp_path / "s.fa").write_text("".join(records))
+    (here / "s.fa").write_text("".join(records))
     pairs = (f">{name}\n{RESIDUES[k:]}\n" for k, name in enumerate(["x", "y,z"]))
-    (tmp_path / "two.fa").write_text("".join(pairs))
-    return tmp_path
+    (here / "two.fa").write_text("".join(pairs))
+    return here
 
 
 def pa(*arguments: str) -> int:

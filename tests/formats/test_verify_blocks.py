@@ -8,11 +8,10 @@ TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q.fa").write_text(QUERY)
-    (tmp_path / "t.fa").write_text(TARGET)
-    return tmp_path
+def folder(here):
+    (here / "q.fa").write_text(QUERY)
+    (here / "t.fa").write_text(TARGET)
+    return here
 
 
 def check(folder, name, old, new, verdict):

@@ -87,24 +87,23 @@ def damaged_words(line):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", CATALOGUE)
-def test_each_word(tmp_path, monkeypatch, format):
-    monkeypatch.chdir(tmp_path)
+def test_each_word(here, format):
     for name, text in (("s", QUERY + TARGET), ("q", QUERY), ("t", TARGET), ("d", DNA)):
-        (tmp_path / f"{name}.fa").write_text(text)
+        (here / f"{name}.fa").write_text(text)
     files, options, chosen, untold = CATALOGUE[format]
     align(*files.split(), "-o", f"a.{format}", "--mode", "local", *options)
-    lines = (tmp_path / f"a.{format}").read_text().splitlines()
+    lines = (here / f"a.{format}").read_text().splitlines()
     found = ["verify", f"x.{format}", *files.split(), "--mode", "local", "-q", "-o", "found.tsv"]
     codes = {}
     for k, line in enumerate(lines):
         if re.match(chosen, line):
             for what, new in damaged_words(line):
                 damaged = "\n".join([*lines[:k], new, *lines[k + 1 :]]) + "\n"
-                (tmp_path / f"x.{format}").write_text(damaged)
+                (here / f"x.{format}").write_text(damaged)
                 codes[what] = max(main(found), codes.get(what, 0))
     missed = [what for what, code in codes.items() if code == 0]
     assert [w for w in missed if not any(re.fullmatch(one, w) for one in untold)] == []
     assert len(missed) < len(codes) / 2
     # The same lines without damage are legal.
-    (tmp_path / f"x.{format}").write_text("\n".join(lines) + "\n")
+    (here / f"x.{format}").write_text("\n".join(lines) + "\n")
     assert main(found) == 0

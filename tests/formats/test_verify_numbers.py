@@ -47,14 +47,13 @@ NOT_CHECKED = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     for name, text in SETS.items():
-        (tmp_path / f"{name}.fa").write_text(text)
+        (here / f"{name}.fa").write_text(text)
         first, second = text.split("\n>")
-        (tmp_path / f"{name}.q.fa").write_text(f"{first}\n")
-        (tmp_path / f"{name}.t.fa").write_text(f">{second}")
-    return tmp_path
+        (here / f"{name}.q.fa").write_text(f"{first}\n")
+        (here / f"{name}.t.fa").write_text(f">{second}")
+    return here
 
 
 class Checker:

@@ -12,8 +12,7 @@ from pairalign.cli.main import main
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     rng = np.random.default_rng(4)
     genome = "".join(rng.choice(list("ACGT"), 900))
     other = str.maketrans("ACGT", "TGCA")
@@ -23,9 +22,9 @@ def folder(tmp_path, monkeypatch):
         read = genome[start : start + 60] + genome[start + 61 : start + 100] + "A"
         read += genome[start + 100 : stop]
         reads[f"r{k}"] = read[::-1].translate(other) if k % 2 else read
-    (tmp_path / "r.fa").write_text(fasta(reads))
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
-    return tmp_path
+    (here / "r.fa").write_text(fasta(reads))
+    (here / "p.fa").write_text(fasta(family("protein")))
+    return here
 
 
 def written_gfa(folder):
@@ -113,11 +112,8 @@ def _move(runs):
 
 @pytest.mark.parametrize("alphabet", ["ACGT", "ACGT" * 9 + "N"])
 @pytest.mark.parametrize(("mode", "match", "mismatch", "gap_open", "gap_extend"), COSTS)
-def test_edits_of_overlaps(
-    tmp_path, monkeypatch, mode, match, mismatch, gap_open, gap_extend, alphabet
-):
+def test_edits_of_overlaps(here, mode, match, mismatch, gap_open, gap_extend, alphabet):
     """Ends that hang over, and second overlaps of a pair, are legal; moved gaps are not."""
-    monkeypatch.chdir(tmp_path)
     draw = random.Random(match - mismatch)
     unit = "".join(draw.choices(alphabet, k=40))
     ends = ["".join(draw.choices(alphabet, k=250)) for _ in range(2)]
@@ -130,7 +126,7 @@ def test_edits_of_overlaps(
         if mode == "local":
             read = [*draw.choices(alphabet, k=8), *read, *draw.choices(alphabet, k=8)]
         reads[f"r{k}"] = "".join(read)
-    (tmp_path / "r.fa").write_text(fasta(reads))
+    (here / "r.fa").write_text(fasta(reads))
     costs = ["--match", match, "--mismatch", mismatch, "--gap-open", gap_open]
     costs = [str(one) for one in (*costs, "--gap-extend", gap_extend)]
     least = ["--min-overlap", "30", "--min-score", "15", "--min-identity", "0.6"]
@@ -141,9 +137,9 @@ def test_edits_of_overlaps(
     rows = verify("a.gfa", "r.fa", *costs)
     assert len(rows) > 3
     assert {row["verdict"] for row in rows} == {"ok"}
-    lines = (tmp_path / "a.gfa").read_text().splitlines()
+    lines = (here / "a.gfa").read_text().splitlines()
     moved = [re.sub(r"\b(\d+)(M\d+[ID])(\d+)M", _move, line) for line in lines]
-    (tmp_path / "x.gfa").write_text("\n".join(moved))
+    (here / "x.gfa").write_text("\n".join(moved))
     verdicts = {row["line"]: row["verdict"] for row in verify("x.gfa", "r.fa", *costs, code=1)}
     changed = [str(k + 1) for k in range(len(lines)) if lines[k] != moved[k]]
     wrong = [line for line in changed if verdicts[line] == "edits_of_part"]
@@ -151,16 +147,15 @@ def test_edits_of_overlaps(
     assert {row["verdict"] for row in verify("x.gfa", "r.fa", "--ignore-scores")} == {"ok"}
 
 
-def test_columns_that_are_moved_by_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_columns_that_are_moved_by_one(here):
     draw = random.Random(2)
     read = "".join(draw.choices("ACGT", k=90))
     reads = {"a": read[:50], "b": f"{read[10:16]}{read[17:]}"}
-    (tmp_path / "r.fa").write_text(fasta(reads))
+    (here / "r.fa").write_text(fasta(reads))
     costs = "--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2"
     verdicts = {}
     for cigar in ("6M1D33M", "5M1D33M", "7M1D33M"):
-        (tmp_path / "x.gfa").write_text(
+        (here / "x.gfa").write_text(
             f"H\tVN:Z:1.0\nS\ta\t{reads['a']}\nS\tb\t{reads['b']}\nL\ta\t+\tb\t+\t{cigar}\tNM:i:1\n"
         )
         code = int(cigar != "6M1D33M")
@@ -186,10 +181,3 @@ def test_planted_in_networks(folder, old, new, verdict):
     (folder / "x.abc").write_text(text.replace(old, new, 1))
     rows = verify("x.abc", "p.fa", code=1)
     assert verdict in {one for row in rows for one in row["verdict"].split(",")}
-
-
-@pytest.mark.parametrize("name", ["x.graphml", "x.gexf", "x.tc_lib"])
-def test_networks_with_values_and_libraries_are_not_read(folder, capfd, name):
-    align("p.fa", "-o", name, "--mode", "local")
-    assert main(["verify", name, "p.fa", "-o", "found.tsv"]) == 2
-    assert f"the name '{name}' does not tell the format of alignments" in capfd.readouterr().err

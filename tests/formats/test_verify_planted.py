@@ -21,11 +21,10 @@ DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAGAGCTAGCAA
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.fa").write_text(SEQUENCES)
-    (tmp_path / "d.fa").write_text(DNA)
-    return tmp_path
+def folder(here):
+    (here / "s.fa").write_text(SEQUENCES)
+    (here / "d.fa").write_text(DNA)
+    return here
 
 
 def perturbed(value):

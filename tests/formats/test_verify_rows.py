@@ -5,10 +5,9 @@ from verifying import PAIR, verify
 
 
 @pytest.fixture
-def pair(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.fa").write_text(PAIR)
-    return tmp_path
+def pair(here):
+    (here / "s.fa").write_text(PAIR)
+    return here
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ RECORD = "a\tb\t44\t0.818182\t11\t9\t1\t1\t1\t12\t1\t12\t11\t0\t10\t4=1I3=1X2="
 
 
 @pytest.fixture
-def pair(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.fa").write_text(PAIR)
-    return tmp_path
+def pair(here):
+    (here / "s.fa").write_text(PAIR)
+    return here
 
 
 def with_column(name, value):

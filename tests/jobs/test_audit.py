@@ -191,41 +191,6 @@ def test_a_representative_that_is_named_as_one_alone_is_a_member(folder):
     check(audit(folder, "others.tsv", "in.fa")[1], LEADERS, LEADERS)
 
 
-def uc_lines(*records: str) -> str:
-    """Kind, cluster, name and target of each, a letter each; names by number."""
-    return "".join(
-        f"{kind}\t{number}\t60\t*\t+\t0\t0\t*\t{NAMES[int(name)]}\t"
-        f"{NAMES[int(target)] if target != '*' else '*'}\n"
-        for kind, number, name, target in records
-    )
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "code", "message"),
-    [
-        ("x.csv", "name,length\na,3\n", 2, "no column fold"),
-        ("x.csv", 'name,fold,x\na,3,"\nb,4,"y\n', 2, "line 2: cannot be read"),
-        ("x.csv", "name,fold\nnobody,3\n", 2, "line 2: no sequence 'nobody' in"),
-        ("x.uc", "S\t0\t60\n", 2, "line 1 has 3 columns, expected 10"),
-        ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 2, "has no representative"),
-        ("x.clstr", ">Cluster 0\nwhat\n", 2, "line 2 is none of a .clstr file"),
-        ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 2, "several sequences of"),
-        ("x.clstr", ">C\n" + 2 * f"0\t6nt, >{NAMES[0]}... *\n", 2, "line 3: 'C' has another repr"),
-        ("x.uc", f"S\tx\t60\t*\t*\t*\t*\t*\t{NAMES[0]}\t*\n", 2, "line 1: cluster 'x', expected"),
-        (*("x.uc", uc_lines("S00*", "S11*", "H021"), 2), "line 3: '0' has another representative"),
-        ("x.tsv", "one\n", 2, "expected a representative and a member"),
-        ("x.tsv", "", 2, "no sequence is named"),
-        ("x.what", "", 2, "does not tell the format of folds or clusters"),
-    ],
-)
-def test_what_cannot_be_read(folder, file, text, code, message):
-    (folder / file).write_text(text)
-    done = run("audit", file, "in.fa", "-o", "v.csv", "--min-identity", "0.8", cwd=folder)
-    assert done.returncode == code
-    assert message in done.stderr.decode()
-    assert not (folder / "v.csv").exists()
-
-
 def test_both_strands(tmp_path):
     rng = random.Random(8)
     other = str.maketrans("ACGT", "TGCA")

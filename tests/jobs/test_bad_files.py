@@ -20,8 +20,7 @@ A_GIGABYTE = 1 << 30
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_random_set(Path("in.fa"), 5, 12)
 
 

@@ -114,16 +114,15 @@ def test_biom_has_the_counts_of_otutab(version, tmp_path):
     assert (tmp_path / f"t.{version}").read_bytes() == before
 
 
-def test_biom_is_refused_before_anything_is_done(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.fa").write_text(TEXT)
+def test_biom_is_refused_before_anything_is_done(here, monkeypatch, capsys):
+    (here / "in.fa").write_text(TEXT)
     asked = ["cluster", "in.fa", "--min-identity", "0.9", "-q", "--format", "biom2", "-o"]
     assert main([*asked, "x.biom.gz"]) == 2
     assert "leave .gz or .zst out" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "biom", None)
     assert main([*asked, "x.biom"]) == 2
     assert "pip install 'pairalign[biom]'" in capsys.readouterr().err
-    assert [one.name for one in tmp_path.iterdir()] == ["in.fa"]
+    assert [one.name for one in here.iterdir()] == ["in.fa"]
 
 
 def test_names_of_clusters_stay_different(tmp_path):

@@ -272,8 +272,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: "-".join(one[:3]))
-def test_commands(both_ways, command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_commands(both_ways, command, here):
     rng = np.random.default_rng(11)
     pieces = [GENOME[start : start + 90] for start in (0, 30, 65, 110)]
     pieces += [other_strand(GENOME[150:240]), GENOME[180:270]]

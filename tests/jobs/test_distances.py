@@ -242,23 +242,6 @@ def test_command(tmp_path, capsys):
     np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ("{globins} -o {out}/a.xyz", 2, "known ending"),
-        ("{globins} -o {out}/a.tsv --lower", 2, "for phylip only"),
-        ("{globins} -o {out}/a.phy --plot {out}/a.gif", 2, "should end in svg or png or pdf"),
-        ("{globins} -o {out}/a.phy --measure kimura-2p", 1, "is for dna"),
-        ("{out}/none.fa -o {out}/a.phy", 1, "none.fa"),
-    ],
-)
-def test_command_errors(tmp_path, capsys, arguments, code, message):
-    words = arguments.format(globins=GLOBINS, out=tmp_path).split()
-    assert main(["distance", *words]) == code
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 def test_lines_that_clustal_omega_cannot_read_are_said(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("pairalign.cli.distance_command.LONGEST_LINE", 50)
     assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0

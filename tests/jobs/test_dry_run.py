@@ -18,8 +18,7 @@ from pairalign.requests.align_request import AlignOptions
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     rng = np.random.default_rng(1)
     with Path("in.fa").open("w") as file:
         for number in range(120):

@@ -27,8 +27,7 @@ OLD, NEW = sequences(25, "o", 1), sequences(6, "n", 2)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     for path, some in (("old.fa", OLD), ("new.fa", NEW)):
         Path(path).write_text("".join(f">{name}\n{one}\n" for name, one in some.items()))
 

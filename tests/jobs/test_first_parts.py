@@ -24,8 +24,7 @@ HEADERS = ("sam", "blast7", "stockholm", "graphml", "gexf", "npz")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_set, "_AT_A_TIME", 5)  # so that a header comes in several slices
 
 

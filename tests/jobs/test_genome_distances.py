@@ -92,8 +92,7 @@ def test_a_genome_in_pieces_is_the_same():
     assert found.sizes.tolist() == [1, 3]
 
 
-def test_files_and_tables(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_and_tables(here):
     sequences = genomes(1)
     for group in "abcd":
         own = {name: text for name, text in sequences.items() if name[0] == group}
@@ -126,8 +125,7 @@ def test_what_is_no_genome():
         pairalign.distance(proteins, group_by="name-prefix", measure="ani", mode="local")
 
 
-def test_each_record_of_one_file_is_a_genome(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_each_record_of_one_file_is_a_genome(here, capfd):
     sequences = genomes(1)
     Path("all.fna").write_text("".join(f">{name}\n{text}\n" for name, text in sequences.items()))
     table = "".join(f"{name},{name}\n" for name in sequences)

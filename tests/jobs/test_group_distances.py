@@ -38,15 +38,14 @@ ALL = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(here: Path) -> Path:
     """A file a group, in which names are those of no other group's, or not."""
-    monkeypatch.chdir(tmp_path)
     Path("all.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ALL.items()))
     for name, group in GROUPS.items():
         records = "".join(f">{n.partition('|')[2]}\n{s}\n" for n, s in group.items())
         Path(f"{name}.faa").write_text(records)
     Path("groups.tsv").write_text("".join(f"{n}\t{n.partition('|')[0]}\n" for n in ALL))
-    return tmp_path
+    return here
 
 
 def plain_loop(

@@ -313,36 +313,6 @@ def test_command_formats(tmp_path):
         assert (tmp_path / name).read_text() == text
 
 
-FASTA = ">{}\nMKTAYIAK\n>b\nMKTWYIAK\n>c\nMKKAYIAK\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "arguments", "code", "message"),
-    [
-        (">a\nMKTA\n>b\nMKTW\n", "", 1, "2 sequences, a guide tree needs at least 3"),
-        (FASTA.format("a(1)"), "", 2, "Newick cannot hold '('"),
-        (FASTA.format("b"), "", 1, "names must be unique"),
-        (FASTA.format("a long header"), "--for muscle", 2, "muscle looks for the whole header"),
-        (FASTA.format("x" * 130), "--for clustalo", 2, "of which clustalo reads 127"),
-        (FASTA.format("a"), "--for famsa -o {input}.nexus", 2, "a tree for famsa is text"),
-        (FASTA.format("a"), "--for mafft --format newick", 2, "mafft reads mafft"),
-        ("3\na\nb 1\nc 2 3\n", "--from phylip --measure kimura", 2, "--measure is for sequences"),
-        ("3\na\nb 1\nc 2 3\n", "--from phylip --gap-open 5", 2, "--gap-open is for sequences"),
-        (FASTA.format("a"), "--names {input}", 2, "--names FASTA is for distance matrices"),
-        (FASTA.format("a"), "--from phylip", 1, "is this a PHYLIP distance matrix"),
-    ],
-)
-def test_wrong_uses_end_before_any_program_sees_them(
-    tmp_path, capsys, text, arguments, code, message
-):
-    path = tmp_path / "in.fasta"
-    path.write_text(text)
-    words = arguments.format(input=path).split()
-    assert main(["tree", str(path), "-o", str(tmp_path / "out.nwk"), *words]) == code
-    assert message in capsys.readouterr().err
-    assert [file.name for file in tmp_path.iterdir()] == ["in.fasta"]
-
-
 def test_python_errors():
     with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
         pairalign.tree(GLOBINS, method="wpgma")

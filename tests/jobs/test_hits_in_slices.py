@@ -140,9 +140,8 @@ def test_shards_cost_the_same(shards):
     ]
 
 
-def test_a_part_goes_on_within_a_slice(tmp_path, monkeypatch):
+def test_a_part_goes_on_within_a_slice(here, monkeypatch):
     """Ended after each of its results, with other memory each time, it has the same bytes."""
-    monkeypatch.chdir(tmp_path)
     sequences, _ = sets_of(two_sets=False)
     Path("one.pairset").write_bytes(b"".join(map(bytes, encode_store(sequences))))
     command = ["align", "one.pairset", "--mode", "local", "--max-hits", "3", "--device", "cpu"]

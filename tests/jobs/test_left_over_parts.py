@@ -6,9 +6,8 @@ from verifying import align, family
 from pairalign.cli.main import main
 
 
-def test_parts_of_another_number_of_parts_are_named_and_left_out(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+def test_parts_of_another_number_of_parts_are_named_and_left_out(here, capfd):
+    (here / "p.fa").write_text(fasta(family("protein")))
     align("p.fa", "-o", "whole.paf")
     for shard in ("1/2", "1/3", "2/3"):
         align("p.fa", "-o", "parts", "--format", "paf", "--shard", shard)
@@ -22,19 +21,18 @@ def test_parts_of_another_number_of_parts_are_named_and_left_out(tmp_path, monke
     message = capfd.readouterr().err
     assert "'parts': its 3 parts are taken; left over is what the same run" in message
     assert "part-1-of-2.json" in message
-    assert (tmp_path / "x.paf").read_bytes() == (tmp_path / "whole.paf").read_bytes()
+    assert (here / "x.paf").read_bytes() == (here / "whole.paf").read_bytes()
     # Parts of another run are no left-overs: which one is meant is for the user to say.
     align("p.fa", "-o", "parts", "--format", "paf", "--shard", "2/4", "--gap-open", "9")
     assert main(["merge", "parts", "-o", "y.paf"]) == 1
     assert "are not of the same run" in capfd.readouterr().err
 
 
-def test_a_shard_in_another_format_leaves_no_piece_of_the_one_before(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
+def test_a_shard_in_another_format_leaves_no_piece_of_the_one_before(here):
+    (here / "p.fa").write_text(fasta(family("protein")))
     for format in ("paf", "tsv"):
         align("p.fa", "-o", "parts", "--format", format, "--shard", "1/2")
-        (tmp_path / "parts" / "part-2-of-2.paf").write_text("another shard's")
-    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        (here / "parts" / "part-2-of-2.paf").write_text("another shard's")
+    assert sorted(path.name for path in (here / "parts").iterdir()) == [
         *("part-1-of-2.json", "part-1-of-2.tsv", "part-2-of-2.paf")
     ]

@@ -58,8 +58,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has 
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_random_set(Path("in.fa"), 80, 100)
 
 

@@ -29,8 +29,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="peaks as Linux tells
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_random_set(Path("many.fa"), COUNT, LETTERS)
     write_random_set(Path("few.fa"), 4, LETTERS)
 

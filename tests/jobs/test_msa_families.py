@@ -36,8 +36,7 @@ FAMILIES = {name: family(name) for name in SIZES}
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> list[str]:
     for name, sequences in FAMILIES.items():
         Path(f"{name}.fa").write_text(fasta(sequences))
     return [f"{name}.fa" for name in FAMILIES]

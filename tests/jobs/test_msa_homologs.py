@@ -170,8 +170,7 @@ def test_families_are_those_of_single_runs(keep):
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(here: Path) -> None:
     Path("in.fa").write_text(fasta(FAMILY))
     Path("two.fa").write_text(fasta(dict([*FAMILY.items()][1:3])))
     Path("db.fa").write_text(fasta(DATABASE))

@@ -63,11 +63,10 @@ def test_drops_are_scirpys(limit):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     sequences = receptors(80, seed=5)
-    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
-    return tmp_path
+    (here / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
+    return here
 
 
 AMBIGUOUS = {"c1": "CASSXGTGELFF", "c2": "CASSAGTGELFF", "c3": "CASSXXTGELFF", "c4": "CASSASTGELFF"}

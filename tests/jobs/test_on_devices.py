@@ -49,8 +49,7 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 
 @pytest.fixture
-def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def inputs(here: Path) -> None:
     rng = np.random.default_rng(4)
 
     def related(kind: str, name: str, count: int, length: int) -> dict[str, str]:

@@ -39,12 +39,11 @@ def write(name: str, sequences: dict[str, str]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     write("a.fa", FIRST)
     write("b.fa", SECOND)
     write("all.fa", SETS)
-    return tmp_path
+    return here
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])

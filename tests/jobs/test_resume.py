@@ -17,9 +17,7 @@ from pairalign.jobs.run import slabs as slabs_module
 BEGUN = "out.paf.parts/.part-1-of-1.begun"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture

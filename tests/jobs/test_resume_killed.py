@@ -23,9 +23,7 @@ ENDINGS = ("parquet", "tsv.gz", "sam", "gexf", "npz", "a3m", "phylip", "newick")
 """Of those that go on in other ways."""
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def kill_after(seconds: float, *arguments: str) -> bool:

@@ -25,8 +25,7 @@ COMMANDS = [
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pairalign.cli.align_command.keep_freed_memory", lambda _: None)
     write_set("in.fa", 40, 60)
     genome = "".join(np.random.default_rng(4).choice(list("ACGT"), 3000))

@@ -58,10 +58,9 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_run_goes_on_where_it_was_ended(name, tmp_path, monkeypatch, computed):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_goes_on_where_it_was_ended(name, here, computed):
     arguments, count = COMMANDS[name]
-    write_family(tmp_path / "family.fa", count)
+    write_family(here / "family.fa", count)
     if "--confidence-of" in arguments:
         assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
         arguments = ["msa", "--confidence-of", "made.afa"]
@@ -81,14 +80,13 @@ def test_a_run_goes_on_where_it_was_ended(name, tmp_path, monkeypatch, computed)
             assert not Path(name).exists()
     assert computed["calls"] == calls - 2 * (calls // 3)
     assert Path(name).read_bytes() == whole
-    left = {path.name for path in tmp_path.iterdir()} - {"family.fa", "made.afa"}
+    left = {path.name for path in here.iterdir()} - {"family.fa", "made.afa"}
     assert left == {name, f"whole.{name}"}
 
 
-def test_groups_and_joins_are_kept(tmp_path, monkeypatch, computed):
+def test_groups_and_joins_are_kept(here, computed):
     """Of FASTA, which has no confidence: its posteriors are those of groups and joins alone."""
-    monkeypatch.chdir(tmp_path)
-    write_family(tmp_path / "family.fa", 130, 12)
+    write_family(here / "family.fa", 130, 12)
     command = ["msa", "family.fa", "-q", "-t", "1", "--device", "cpu", "-o"]
     assert main([*command, "whole.afa"]) == 0
     calls = computed["calls"]
@@ -103,9 +101,8 @@ def test_groups_and_joins_are_kept(tmp_path, monkeypatch, computed):
     assert Path("a.afa").read_bytes() == Path("whole.afa").read_bytes()
 
 
-def test_another_run_and_damage_are_refused(tmp_path, monkeypatch, computed, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_family(tmp_path / "family.fa", 8)
+def test_another_run_and_damage_are_refused(here, computed, capsys):
+    write_family(here / "family.fa", 8)
     command = ["posterior", "family.fa", "-o", "p.tsv", "--resume", "--commit-every", "0", "-q"]
     computed["until"] = 4
     with pytest.raises(Killed):
@@ -125,13 +122,12 @@ def test_another_run_and_damage_are_refused(tmp_path, monkeypatch, computed, cap
 
 
 @pytest.mark.parametrize("format", ["afa", "sto"])
-def test_additions_go_on_where_they_were_ended(format, tmp_path, monkeypatch, computed):
-    monkeypatch.chdir(tmp_path)
+def test_additions_go_on_where_they_were_ended(format, here, monkeypatch, computed):
     monkeypatch.setattr(adding, "_AT_ONCE", 4)
-    write_family(tmp_path / "family.fa", 8)
+    write_family(here / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
-    added = (tmp_path / "family.fa").read_text().replace(">s", ">new")
-    (tmp_path / "new.fa").write_text(added + added.replace(">new", ">newer"))
+    added = (here / "family.fa").read_text().replace(">s", ">new")
+    (here / "new.fa").write_text(added + added.replace(">new", ">newer"))
     command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o"]
     computed["calls"] = 0
     assert main([*command, f"whole.{format}"]) == 0
@@ -149,16 +145,15 @@ def test_additions_go_on_where_they_were_ended(format, tmp_path, monkeypatch, co
             assert not Path(out).exists()
     assert computed["calls"] == calls - ends[0] - ends[1]
     assert Path(out).read_bytes() == Path(f"whole.{format}").read_bytes()
-    left = {path.name for path in tmp_path.iterdir()}
+    left = {path.name for path in here.iterdir()}
     assert left == {"family.fa", "new.fa", "made.afa", out, f"whole.{format}"}
 
 
-def test_additions_to_another_alignment_are_refused(tmp_path, monkeypatch, computed, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_additions_to_another_alignment_are_refused(here, monkeypatch, computed, capsys):
     monkeypatch.setattr(adding, "_AT_ONCE", 4)
-    write_family(tmp_path / "family.fa", 8)
+    write_family(here / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
-    (tmp_path / "new.fa").write_text((tmp_path / "family.fa").read_text().replace(">s", ">new"))
+    (here / "new.fa").write_text((here / "family.fa").read_text().replace(">s", ">new"))
     command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o", "o.afa"]
     computed["calls"], computed["until"] = 0, 1
     with pytest.raises(Killed):
@@ -172,5 +167,5 @@ def test_additions_to_another_alignment_are_refused(tmp_path, monkeypatch, compu
     assert "o.afa" in capsys.readouterr().err
     Path("made.afa").write_text(made)
     assert main(command) == 0
-    left = {path.name for path in tmp_path.iterdir()}
+    left = {path.name for path in here.iterdir()}
     assert left == {"family.fa", "new.fa", "made.afa", "o.afa"}

@@ -28,8 +28,7 @@ SHARDS = 5
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_set(Path("in.fa"), 23, 1)
 
 

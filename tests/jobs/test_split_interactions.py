@@ -265,8 +265,7 @@ def test_wrong_tables_are_refused_by_line(text, said, tmp_path):
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_files_have_any_name_and_lines_between_quotes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_have_any_name_and_lines_between_quotes(here):
     Path("pairs").write_text('drug,target,note\n"a1",b1,"two\nlines, 5"""\na2,b2,5" long\n')
     sets = {"a1": FAR, "a2": FAR[::-1]}, {"b1": FAR, "b2": FAR[::-1]}
     found = pairalign.split(*sets, pairs="pairs", min_identity=0.9, folds=2, device="cpu")

@@ -180,42 +180,6 @@ def test_the_files(tmp_path):
     assert "<h2>Folds</h2>" in report
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--folds", "1"), 2, "folds: found 1, expected 2 or more"),
-        (("--folds", "3", "--test", "0.1"), 2, "not for both"),
-        (("--test", "0.6", "--val", "0.4"), 2, "leave some for train"),
-        (
-            ("--label", "colour"),
-            1,
-            "no 'colour' of 's0|kind=a|keep=0': its header has no 'colour='",
-        ),
-        (("--folds", "9" * 20), 2, "expected at most 1,000,000"),
-        (
-            ("--priority", "kind"),
-            1,
-            "in.fa: priority 'a' of 's0|kind=a|keep=0', expected a number of at least 0",
-        ),
-        (("--label", "x", "--table", "t.csv"), 1, "t.csv: line 3 has 's0|kind=a|keep=0' again"),
-        (("--label", "x", "--table", "q.csv"), 1, "q.csv: cannot be read"),
-        (("--table", "in.fa"), 2, "--table is for --label and --priority"),
-        (("--label", "x", "--table", "none.csv"), 1, "none.csv: no such file"),
-        (("--label", "x", "--table", "in.fa"), 1, "in.fa: no column 'x' in its first line"),
-        (("--folds", "50"), 1, "in.fa: 12 sequences, 50 folds"),
-        (("--no-remove",), 1, "a cluster of 12 sequences fits into no fold"),
-    ],
-)
-def test_what_cannot_be(tmp_path, arguments, code, message):
-    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(12).items()))
-    (tmp_path / "t.csv").write_text("name,x\n" + 2 * "s0|kind=a|keep=0,1\n")
-    (tmp_path / "q.csv").write_text('name,x\n"s0|kind=a|keep=0,1\n')
-    done = run("split", "in.fa", "-o", "x.csv", "--min-identity", "0.85", *arguments, cwd=tmp_path)
-    assert done.returncode == code
-    assert message in done.stderr.decode()
-    assert not (tmp_path / "x.csv").exists()
-
-
 @pytest.mark.parametrize("priority", [float("nan"), float("inf"), -1, None])
 def test_priorities_are_numbers_in_python_as_well(priority):
     with pytest.raises(SplitError, match=r"of 's0.*expected a number of at least 0"):

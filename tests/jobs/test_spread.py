@@ -19,8 +19,7 @@ from pairalign.jobs.commands import dask_cluster
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     rng = np.random.default_rng(7)
     with Path("in.fa").open("w") as file:
         for i in range(60):
@@ -71,7 +70,7 @@ def dask():
 
 
 @pytest.fixture(scope="module")
-def here(dask):
+def scheduler(dask):
     """The address of a cluster in this process, with a worker of two threads and no GPU."""
     with dask.LocalCluster(
         n_workers=1, processes=False, threads_per_worker=2, dashboard_address=":0"
@@ -84,8 +83,8 @@ def few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "TASKS_A_WORKER", 3)
 
 
-def test_an_executor_of_dask(dask, here):
-    with dask.Client(here) as client:
+def test_an_executor_of_dask(dask, scheduler):
+    with dask.Client(scheduler) as client:
         check_executor(client.get_executor())
 
 
@@ -104,7 +103,7 @@ def test_an_executor_of_dask(dask, here):
         ("out.nwk", ("tree", "in.fa", "--method", "mixed", "--measure", "score")),
     ],
 )
-def test_commands_on_a_cluster(here, few_tasks, output, command):
+def test_commands_on_a_cluster(scheduler, few_tasks, output, command):
     rng = np.random.default_rng(4)
     genome = "".join(rng.choice(list("ACGT"), 2000))
     starts = range(0, 1700, 60)
@@ -112,14 +111,14 @@ def test_commands_on_a_cluster(here, few_tasks, output, command):
     Path("more.fa").write_text(f">more\n{genome[400:700][::-1]}\n>less\n{genome[90:200]}\n")
     Path("gaps.fa").write_text(Path("in.fa").read_text().replace("W", "W-"))
     assert main([*command, "-o", f"one.{output}", "-q"]) == 0
-    assert main([*command, "-o", output, "-q", "--dask", here, "--device", "cpu"]) == 0
+    assert main([*command, "-o", output, "-q", "--dask", scheduler, "--device", "cpu"]) == 0
     assert md5(output) == md5(f"one.{output}")
     assert os.path.getsize(output) > 100
     assert not os.path.exists(f"{output}.parts")
 
 
 @pytest.mark.parametrize("output", ["all.paf", "all.nwk"])
-def test_parts_that_are_there_are_not_made_again(here, few_tasks, output, capfd):
+def test_parts_that_are_there_are_not_made_again(scheduler, few_tasks, output, capfd):
     command = "align" if output == "all.paf" else "tree"
     made_by = ["align"] if output == "all.paf" else ["distance", "--measure", "identity-shorter"]
     options = [] if output == "all.paf" else ["--measure", "identity-shorter"]
@@ -127,7 +126,7 @@ def test_parts_that_are_there_are_not_made_again(here, few_tasks, output, capfd)
     for k in (1, 3):
         shard = ["-o", f"{output}.parts", "-q", "--shard", f"{k}/4"]
         assert main([*made_by, "in.fa", *shard]) == 0
-    cluster = ["--dask", here, "--resume", "--device", "cpu"]
+    cluster = ["--dask", scheduler, "--resume", "--device", "cpu"]
     assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
     assert "2 of 4 parts are there" in capfd.readouterr().err
     assert md5(output) == md5(f"one.{output}")
@@ -171,10 +170,10 @@ def test_a_part_stays_until_the_same_command_has_made_it_again(monkeypatch):
     assert main(command) == 0
 
 
-def test_what_a_worker_says_is_said(here, few_tasks, capfd, monkeypatch):
+def test_what_a_worker_says_is_said(scheduler, few_tasks, capfd, monkeypatch):
     monkeypatch.setattr(dask_cluster, "_RETRIES", 0)
     for name in ("align", "distance"):
-        command = [name, "in.fa", "-o", "all.tsv", "--dask", here, "--kernel", "striped"]
+        command = [name, "in.fa", "-o", "all.tsv", "--dask", scheduler, "--kernel", "striped"]
         assert main([*command, "--device", "cpu"]) == 1
         assert "shard " in capfd.readouterr().err
         assert not os.path.exists("all.tsv")

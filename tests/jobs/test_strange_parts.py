@@ -77,8 +77,7 @@ def make_parts(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])  # of one query
-def test_any_contents(format, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_any_contents(format, here, capfd):
     make_parts(format)
     shutil.copytree("parts", "kept")
     chance = random.Random(format)
@@ -91,8 +90,7 @@ def test_any_contents(format, tmp_path, monkeypatch, capfd):
         use_parts(capfd)
 
 
-def test_a_part_that_ends_within_a_line(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_a_part_that_ends_within_a_line(here, capfd):
     make_parts("sam")
     part = Path("parts/part-2-of-2.sam")
     replace(part, part.read_bytes()[:-1])
@@ -113,8 +111,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("name", [*STRANGE, *(f"no {one}" for one in STRANGE if one != "names")])
-def test_arrays_of_a_matrix(name, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_arrays_of_a_matrix(name, here, capfd):
     make_parts("npz")
     with np.load(PART) as stored:
         arrays = dict(stored)
@@ -130,8 +127,7 @@ def test_arrays_of_a_matrix(name, tmp_path, monkeypatch, capfd):
     assert use_parts(capfd) == {1}
 
 
-def test_an_array_that_the_file_is_too_small_for(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_an_array_that_the_file_is_too_small_for(here, capfd):
     make_parts("npz")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive, archive.open("row.npy", "w") as row:

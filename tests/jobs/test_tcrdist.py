@@ -104,10 +104,7 @@ def table_of(receptors: Sequence[Receptor]) -> str:
     return "\n".join(rows) + "\n"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def read(text: str, *loci: str) -> ReceptorSet:

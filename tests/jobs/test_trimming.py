@@ -35,8 +35,7 @@ def read_set() -> dict[str, tuple[str, int, int]]:
 
 
 @pytest.fixture
-def fastq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def fastq(here: Path) -> Path:
     rng = np.random.default_rng(6)
     records = []
     for name, (letters, _, _) in read_set().items():

@@ -24,11 +24,10 @@ FORMATS = [name for name in READER_NAMES if name not in GRAPHS]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
-    (tmp_path / "d.fa").write_text(fasta(family("dna")))
-    return tmp_path
+def folder(here):
+    (here / "p.fa").write_text(fasta(family("protein")))
+    (here / "d.fa").write_text(fasta(family("dna")))
+    return here
 
 
 # ---- our own files -------------------------------------------------------------------------------
@@ -165,26 +164,6 @@ def test_standard_input_and_compression(folder, monkeypatch):
     assert verify("b.paf.gz", "p.fa") == expected
     (folder / "b.paf.gz").write_bytes(gzip.compress(text)[:-20])
     assert main(["verify", "b.paf.gz", "p.fa", "-o", "found.tsv"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["a.paf", "p.fa", "--optimal"], 2, "--optimal needs --mode"),
-        (["a.paf", "p.fa", "--columns", "query"], 2, "--columns is for tables without a header"),
-        (["a.paf", "p.fa", "--from", "blast6", "--columns", "a"], 2, "no column 'a': expected"),
-        (["a.paf", "p.fa", "--from", "blast6", "--columns", "query"], 2, "no column of the target"),
-        (["none.paf", "p.fa"], 1, "none.paf: no such file"),
-        (["a.txt", "p.fa"], 2, "does not tell the format"),
-        (["-", "p.fa"], 2, "standard input needs a format"),
-        (["a.paf", "p.fa", "--from", "tsv"], 1, "a.paf: line 1: no column of the querys' names"),
-    ],
-)
-def test_errors(folder, capfd, arguments, code, message):
-    align("p.fa", "-o", "a.paf")
-    assert main(["verify", *arguments, "-o", "found.tsv"]) == code
-    assert message in capfd.readouterr().err
-    assert not (folder / "found.tsv").exists()
 
 
 def test_a_text_that_is_no_fasta(folder, capsys):

@@ -179,8 +179,7 @@ def test_slabs_do_not_change_the_order():
 # The command
 
 
-def test_the_command_with_one_set_and_with_two(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_with_one_set_and_with_two(here):
     Path("in.fa").write_text(fasta(BASES))
     Path("more.fa").write_text(fasta({"x": "ACGTACG", "r1": "ACGTTCG"}))
     Path("pairs.tsv").write_text("r3\tr1\n")
@@ -193,8 +192,7 @@ def test_the_command_with_one_set_and_with_two(tmp_path, monkeypatch):
     assert [row for row in table("in.fa", "more.fa") if row in rows] == rows
 
 
-def test_the_command_says_what_is_left_out(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_says_what_is_left_out(here, capsys):
     Path("in.fa").write_text(fasta(BASES))
     Path("hits.paf").write_text(PAF.format("r1", "+", "r2") + PAF.format("r2", "+", "r1"))
     run_align("in.fa", "--pairs", "hits.paf", "-o", "out.tsv")

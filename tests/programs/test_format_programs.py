@@ -16,15 +16,14 @@ COSTS = ["--match", "1", "--mismatch", "-1", "--gap-open", "2", "--gap-extend", 
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     reads = {f"r{k}": one.upper() for k, one in enumerate(family("dna", 6, 8).values())}
     other = str.maketrans("ACGT", "TGCA")
     reads |= {f"m{k}": one[::-1].translate(other) for k, one in enumerate(reads.values())}
-    (tmp_path / "r.fa").write_text(fasta(reads))
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
-    (tmp_path / "d.fa").write_text(fasta(family("dna")))
-    return tmp_path
+    (here / "r.fa").write_text(fasta(reads))
+    (here / "p.fa").write_text(fasta(family("protein")))
+    (here / "d.fa").write_text(fasta(family("dna")))
+    return here
 
 
 def overlap(*arguments):

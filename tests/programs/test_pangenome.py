@@ -52,8 +52,7 @@ def graph_of(sequences: dict[str, str], options: list[str], least: int = 1) -> V
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_homologous_bases_are_one_base_of_the_graph(seed, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_homologous_bases_are_one_base_of_the_graph(seed, here):
     sequences, origins = haplotypes(seed)
     graph = graph_of(sequences, OPTIONS)
     letters = graph.residues()  # of one base there is one letter
@@ -87,12 +86,11 @@ def shifts(text: str, start: int, length: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_bases_left_out_of_repeats(seed, tmp_path, monkeypatch):
+def test_bases_left_out_of_repeats(seed, here):
     """Which copy of a repeat was left out no sequence tells: all that can be left out are as good.
 
     So bases are judged that no gap of any haplotype can be moved across.
     """
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(seed)
     ancestor = "".join(rng.choice(LETTERS, 1500))
     ancestor = ancestor[:700] + "CAG" * 12 + "A" * 9 + ancestor[700:]
@@ -125,9 +123,8 @@ def test_bases_left_out_of_repeats(seed, tmp_path, monkeypatch):
         assert "".join(letters[side] for side in graph.path(name)) == text
 
 
-def test_a_least_score_keeps_copies_of_a_repeat_apart(tmp_path, monkeypatch):
+def test_a_least_score_keeps_copies_of_a_repeat_apart(here):
     """Without it suboptimal alignments put the copies together, and what matches by chance."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
 
     def changed(text: str, rate: float) -> str:
@@ -142,7 +139,6 @@ def test_a_least_score_keeps_copies_of_a_repeat_apart(tmp_path, monkeypatch):
     assert kept >= len(ancestor)
 
 
-def test_by_default_haplotypes_of_two_strands_do_not_meet(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_by_default_haplotypes_of_two_strands_do_not_meet(here):
     graph = graph_of(haplotypes(1)[0], ["-q"], least=19)
     assert not any(count == 6 for count in graph.bases())

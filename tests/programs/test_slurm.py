@@ -19,8 +19,7 @@ OPTIONS = ("--mode", "local", "--min-score", "25", "--format", "tsv", "--device"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> None:
     write_random_set(Path("in.fa"), 90, 80)
     assert main(["align", "in.fa", "-o", "one.tsv", "-q", *OPTIONS]) == 0
 

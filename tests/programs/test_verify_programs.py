@@ -10,11 +10,10 @@ from verifying import family, verify
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
-    (tmp_path / "d.fa").write_text(fasta(family("dna")))
-    return tmp_path
+def folder(here):
+    (here / "p.fa").write_text(fasta(family("protein")))
+    (here / "d.fa").write_text(fasta(family("dna")))
+    return here
 
 
 def run(*command, output=None):
@@ -25,9 +24,8 @@ def run(*command, output=None):
 
 
 @pytest.fixture
-def reads(tmp_path, monkeypatch):
+def reads(here):
     """Reads of a random genome with errors, on both strands; parts of a few have N."""
-    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     genome = "".join(rng.choice(list("ACGT"), 20000))
     other = str.maketrans("ACGT", "TGCA")
@@ -46,9 +44,9 @@ def reads(tmp_path, monkeypatch):
             read.append(one)
         text = "".join(read)
         records[f"r{k}"] = text[::-1].translate(other) if k % 2 else text
-    (tmp_path / "g.fa").write_text(fasta({"g": genome}))
-    (tmp_path / "r.fa").write_text(fasta(records))
-    return tmp_path
+    (here / "g.fa").write_text(fasta({"g": genome}))
+    (here / "r.fa").write_text(fasta(records))
+    return here
 
 
 MINIMAP2 = ["minimap2", "-A2", "-B4", "-O4", "-E2", "-t1"]

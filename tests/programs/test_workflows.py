@@ -44,12 +44,11 @@ def variables_in(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_snakemake(tmp_path, monkeypatch):
+def test_snakemake(here):
     program = find_snakemake()
-    monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 60, 80)
     Path("Snakefile").write_text(read_recipe())
-    variables = variables_in(tmp_path)
+    variables = variables_in(here)
 
     def snakemake() -> str:
         done = subprocess.run(
@@ -76,16 +75,15 @@ def test_snakemake(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_snakefile_of_the_recipes_is_planned(tmp_path, monkeypatch):
+def test_the_snakefile_of_the_recipes_is_planned(here):
     """Planned, with the threads, memory and GPU of each job."""
     program = find_snakemake()
-    monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 10, 20)
     recipe = DOCS.parents[1] / "recipes" / "snakemake" / "Snakefile"
     words = ["--snakefile", str(recipe), "--cores", "8", "--resources", "mem_mb=9000", "gpu=1"]
     done = subprocess.run(
         [program, *words, "--config", "shards=3", "gpus=1", "-n", "-p"],
-        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        env={**os.environ, "XDG_CACHE_HOME": str(here / "cache")},
         capture_output=True,
         text=True,
         timeout=4 * TIMEOUT_SECONDS,
@@ -98,16 +96,15 @@ def test_the_snakefile_of_the_recipes_is_planned(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_snakefile_of_the_recipes(tmp_path, monkeypatch):
+def test_the_snakefile_of_the_recipes(here):
     program = find_snakemake()
-    monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 60, 80)
     recipe = DOCS.parents[1] / "recipes" / "snakemake" / "Snakefile"
     asked = ["shards=6", "threads=1", "mem_mb=500", "options=--min-score 12"]
     words = ["--snakefile", str(recipe), "--cores", "2", "--resources", "mem_mb=9000"]
     done = subprocess.run(
         [program, *words, "--config", *asked],
-        env=variables_in(tmp_path),
+        env=variables_in(here),
         capture_output=True,
         text=True,
         timeout=4 * TIMEOUT_SECONDS,
@@ -131,15 +128,14 @@ rule tree:
 
 
 @pytest.mark.slow
-def test_the_wrapper_runs_a_command(tmp_path, monkeypatch):
+def test_the_wrapper_runs_a_command(here):
     program = find_snakemake()
-    monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 10, 40)
     folder = DOCS.parents[1] / "recipes" / "snakemake" / "wrapper"
     Path("Snakefile").write_text(WRAPPED.format(folder=folder))
     done = subprocess.run(
         [program, "--cores", "2", "one tree.nwk"],
-        env=variables_in(tmp_path),
+        env=variables_in(here),
         capture_output=True,
         text=True,
         timeout=4 * TIMEOUT_SECONDS,

@@ -62,8 +62,7 @@ def test_depth_and_identity():
     assert AssemblyAdvice(SequenceSet.from_strings(["ACGT"])).miniasm() == ""
 
 
-def test_the_command_says_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_says_it(here, capsys):
     rng = np.random.default_rng(3)
     genome = "".join(rng.choice(list("ACGT"), 4000))
     noisy = {

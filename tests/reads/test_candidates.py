@@ -55,8 +55,7 @@ def test_all_pairs_as_candidates_change_nothing(tmp_path):
         assert (every.strand < 0).sum() > 10
 
 
-def test_gaps_that_go_on_for_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_gaps_that_go_on_for_nothing(here):
     reads = reads_of(6)
     Path("r.fa").write_text("".join(f">{name}\n{2 * read}\n" for name, read in reads.items()))
     Path("all.tsv").write_text("".join(f"{a}\t{b}\n" for a in reads for b in reads))
@@ -235,9 +234,8 @@ def test_mappy_finds_noisy_amplicons():
     assert len(found) == 190
 
 
-def test_mappy_on_the_command_line(tmp_path, monkeypatch):
+def test_mappy_on_the_command_line(here):
     pytest.importorskip("mappy")
-    monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of().items()))
     command = ["overlap", "reads.fa", "--device", "cpu", "--preset", "ont", "--min-overlap", "80"]
     command += ["-q", "--candidates", "mappy", "--format", "paf"]
@@ -247,7 +245,7 @@ def test_mappy_on_the_command_line(tmp_path, monkeypatch):
     assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
     assert Path("all.paf").read_bytes() == Path("one.paf").read_bytes()
     assert Path("one.paf").read_text().count("\n") > 40
-    assert not list(tmp_path.glob("pairalign-*"))
+    assert not list(here.glob("pairalign-*"))
 
 
 def test_mappy_finds_nothing_or_is_missing(tmp_path, monkeypatch, capsys):

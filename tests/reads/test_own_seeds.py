@@ -118,8 +118,7 @@ def test_a_score_is_needed_near_seeds():
     assert pairs_with_seeds(reads, scoring, **options, least_score=60).tolist() == []
 
 
-def test_seeds_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_seeds_on_the_command_line(here, capsys):
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in noisy_reads().items()))
     command = ["overlap", "reads.fa", "--preset", "ont", "--candidates", "seeds", "--format", "paf"]
     assert main([*command, "-o", "one.paf"]) == 0
@@ -135,9 +134,8 @@ def test_seeds_on_the_command_line(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("command", [["--preset", "ont"], ["--preset", "hifi"]])
-def test_reads_without_common_seeds(command, tmp_path, monkeypatch, capsys):
+def test_reads_without_common_seeds(command, here, capsys):
     """The file is empty, as that of all pairs is, and so are parts of it."""
-    monkeypatch.chdir(tmp_path)
     Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n>n\nNNNN\n")
     command = ["overlap", "reads.fa", *command, "--format", "paf", "-o"]
     assert main([*command, "every.paf"]) == 0
@@ -163,8 +161,7 @@ def test_recall_is_said_of_what_it_was_measured_with():
     assert recall_of(forced, asked) == "no overlap is missed"
 
 
-def test_parts_of_seeds_and_of_all_pairs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_parts_of_seeds_and_of_all_pairs(here, capsys):
     Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of(0.01).items()))
     command = ["overlap", "reads.fa", "--preset", "hifi", "-q", "--format", "paf", "-o", "parts"]
     assert main([*command, "--shard", "1/2", "--candidates", "seeds"]) == 0
@@ -174,8 +171,7 @@ def test_parts_of_seeds_and_of_all_pairs(tmp_path, monkeypatch, capsys):
     assert "not of the same run; candidates: seeds and none; pair_list: given and None" in said
 
 
-def test_memory_that_is_too_little_for_a_sample(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_memory_that_is_too_little_for_a_sample(here, capsys):
     Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n")
     assert main(["overlap", "reads.fa", "--memory", "1K", "-o", "out.paf"]) == 1
     said = capsys.readouterr().err

@@ -30,16 +30,15 @@ def fill_in(text: str, values: dict[str, str]) -> str:
 
 
 @pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def environment(here: Path) -> dict[str, str]:
     """One whose `pairalign` is the package that is tested and notes how it is called."""
-    monkeypatch.chdir(tmp_path)
-    program = tmp_path / "bin" / "pairalign"
+    program = here / "bin" / "pairalign"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\necho "$@" > {tmp_path}/called\nexec "{sys.executable}" -m pairalign "$@"\n'
+        f'#!/bin/sh\necho "$@" > {here}/called\nexec "{sys.executable}" -m pairalign "$@"\n'
     )
     program.chmod(0o755)
-    (tmp_path / "proteins.fa").write_text(fasta(PROTEINS))
+    (here / "proteins.fa").write_text(fasta(PROTEINS))
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
 

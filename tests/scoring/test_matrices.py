@@ -145,13 +145,12 @@ def test_names_and_aliases(alias, name):
     assert load_table(alias).name == name
 
 
-def test_a_name_wins_over_a_file_unless_it_has_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_matrix(tmp_path / "NUC.4.4", "ACGT", lambda a, b: 9 if a == b else -9)
-    write_matrix(tmp_path / "other", "ACGT", lambda a, b: 8 if a == b else -9)
+def test_a_name_wins_over_a_file_unless_it_has_a_folder(here):
+    write_matrix(here / "NUC.4.4", "ACGT", lambda a, b: 9 if a == b else -9)
+    write_matrix(here / "other", "ACGT", lambda a, b: 8 if a == b else -9)
     assert make_scoring("dna", matrix="NUC.4.4").max_score == 5
     assert make_scoring("dna", matrix="./NUC.4.4").max_score == 9
-    assert make_scoring("dna", matrix=tmp_path / "NUC.4.4").max_score == 9
+    assert make_scoring("dna", matrix=here / "NUC.4.4").max_score == 9
     assert make_scoring("dna", matrix="other").max_score == 8
 
 

@@ -285,8 +285,7 @@ def test_paths_that_cannot_be_read(tmp_path):
         assert str(caught.value).startswith(f"{path}: {message}")
 
 
-def test_permission_denied(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_permission_denied(here):
     path = Path("secret.fa")
     path.write_text(">a\nMK\n")
     path.chmod(0)

@@ -58,10 +58,9 @@ def test_layouts_of_phylip(layout, tmp_path):
         ("mafft", "mafft --quiet --phylipout in.fa"),
     ],
 )
-def test_files_of_programs(program, command, tmp_path, monkeypatch):
+def test_files_of_programs(program, command, here):
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
-    monkeypatch.chdir(tmp_path)
     rows = {name: 9 * row for name, row in ROWS.items()}
     longest = max(map(len, rows.values()))
     Path("in.fa").write_text("".join(f">{k}\n{v.ljust(longest, '-')}\n" for k, v in rows.items()))

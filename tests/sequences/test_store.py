@@ -251,15 +251,14 @@ COMMANDS = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     Path("in.fa").write_text(PROTEINS)
     Path("few.fa").write_text(">q\nMKVWW\n")
     Path("in2.fa").write_text(">r1\nMKVAW\n>r2\nMKVW\n")
     Path("in.fq").write_text(READS)
     for name in ("in.fa", "in.fq"):
         assert main(["pack", name, "-o", f"{name}.pairset", "--quiet"]) == 0
-    return tmp_path
+    return here
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -72,15 +72,14 @@ def test_a_sequence_finds_itself_whatever_its_composition(name):
     assert evalues[2:].min() > 0.01
 
 
-def test_the_option(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_option(here, capsys):
     records = {"repeat": BIASED["malaria repeat"]}
-    (tmp_path / "q.fa").write_text(fasta(records))
+    (here / "q.fa").write_text(fasta(records))
     records |= {f"r{k}": random_residues(300, k) for k in range(30)}
-    (tmp_path / "t.fa").write_text(fasta(records))
+    (here / "t.fa").write_text(fasta(records))
     options = ("--mode", "local", "--gap-open", "12", "--max-evalue", "0.001", "--format", "blast6")
     run_align("q.fa", "t.fa", *options, "-o", "hits.b6")
-    (hit,) = (tmp_path / "hits.b6").read_text().splitlines()
+    (hit,) = (here / "hits.b6").read_text().splitlines()
     assert hit.split("\t")[:3] == ["repeat", "repeat", "100.000"]
     assert float(hit.split("\t")[10]) < 1e-40
 
@@ -244,16 +243,15 @@ def test_two_strands_double_evalues():
 
 
 @pytest.mark.parametrize("length", [20, 40, 100, 2000])
-def test_evalues_below_the_least_double_are_0(length, tmp_path, monkeypatch):
+def test_evalues_below_the_least_double_are_0(length, here):
     """As BLAST writes them: other readers of doubles refuse smaller ones."""
-    monkeypatch.chdir(tmp_path)
     one = random_residues(5 * length)
-    (tmp_path / "p.fa").write_text(fasta({"a": one, "b": one}))
+    (here / "p.fa").write_text(fasta({"a": one, "b": one}))
     scoring = ("--mode", "local", "--gap-open", "12")
     shown = []
     for form in ("blast6", "tsv"):
         run_align("p.fa", *scoring, "--format", form, "--columns", "evalue", "-o", "p.out")
-        shown.append((tmp_path / "p.out").read_text().split()[-1])
+        shown.append((here / "p.out").read_text().split()[-1])
     assert shown[0] == shown[1]
     sequences = proteins([one, one])
     evalue = align(sequences, scoring=SCORING).evalue[0]

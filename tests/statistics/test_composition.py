@@ -305,10 +305,9 @@ def test_what_may_not_pass_whatever_its_letters_does_not_pass(letters, scoring):
         assert scores[passes].min() >= kept.min_raw_score
 
 
-def test_the_option(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_option(here, capsys):
     sets = biased(30, 120, 5, 20)
-    (tmp_path / "p.fa").write_text(fasta({f"p{k}": one.residues for k, one in enumerate(sets)}))
+    (here / "p.fa").write_text(fasta({f"p{k}": one.residues for k, one in enumerate(sets)}))
     options = ("--mode", "local", "--gap-open", "12", "--format", "tsv")
     columns = ("--columns", "query,target,score,bits,evalue", *options)
     adjust = ()  # as is done by default
@@ -330,5 +329,5 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     assert len(both) >= 2 * len(few)
     assert passes.all()
     run_align("p.fa", *columns, *adjust, "-o", "again.tsv", "--window", "7")
-    again, first = ((tmp_path / f"{name}.tsv").read_text() for name in ("again", "all"))
+    again, first = ((here / f"{name}.tsv").read_text() for name in ("again", "all"))
     assert sorted(again.splitlines()) == sorted(first.splitlines())

@@ -259,12 +259,11 @@ def test_the_other_strand():
     assert (scores[minus] < found.raw_score[minus]).sum() > 5
 
 
-def test_the_filter_knows_strands(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_filter_knows_strands(here):
     texts = with_repeats("dna", 14, 150, 9)
     texts |= {f"m{k}": one[::-1].translate(COMPLEMENT) for k, one in enumerate(texts.values())}
     texts |= {f"c{k}": texts[f"s{k}"] for k in range(4)}
-    (tmp_path / "r.fa").write_text(fasta(texts))
+    (here / "r.fa").write_text(fasta(texts))
     reads = SequenceSet.from_strings(texts, alphabet="dna")
     costs = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
     scoring = make_scoring("dna", mode="local", **costs)
@@ -274,7 +273,7 @@ def test_the_filter_knows_strands(tmp_path, monkeypatch):
     options = ("--match", "2", "--mismatch", "-3", "--gap-open", "7", "--gap-extend", "2")
     align("r.fa", *options, "--mode", "local", "--device", "cpu", "--strand", "both",
           "--mask", "tantan", "--max-evalue", "0.1", "-o", "few.paf")  # fmt: skip
-    lines = [line.split("\t") for line in (tmp_path / "few.paf").read_text().splitlines()]
+    lines = [line.split("\t") for line in (here / "few.paf").read_text().splitlines()]
     shown = sorted((row[0], row[5], row[4]) for row in lines)
     signs = {1: "+", -1: "-"}
     ends = zip(kept.query, kept.target, kept.strand, strict=True)
@@ -287,9 +286,8 @@ def table(path):
     return pandas.read_csv(path, sep="\t")
 
 
-def test_only_bits_and_evalues_change(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 20, 150, 5)))
+def test_only_bits_and_evalues_change(here):
+    (here / "p.fa").write_text(fasta(with_repeats("protein", 20, 150, 5)))
     shown = ("--columns", "query,target,score,cigar,bits,evalue")
     align("p.fa", *LOCAL, *shown, "-o", "plain.tsv")
     align("p.fa", *LOCAL, *shown, "-o", "masked.tsv", "--mask", "tantan")
@@ -347,9 +345,8 @@ def test_masked_residues_score_as_unknown_ones(kind, mask, strand, mode):
     assert (found.raw_score != pairalign.align(some, **asked).raw_score).sum() > 4
 
 
-def test_verify_masks_as_align_does(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 9, 120, 13)))
+def test_verify_masks_as_align_does(here, capfd):
+    (here / "p.fa").write_text(fasta(with_repeats("protein", 9, 120, 13)))
     masks = ("--mask", "seg", "--mask-scores")
     for file in ("a.paf", "a.tsv", "a.srspair"):
         align("p.fa", "-o", file, *masks, "--mode", "local", "--device", "cpu")
@@ -359,23 +356,21 @@ def test_verify_masks_as_align_does(tmp_path, monkeypatch, capfd):
         assert main(command) == 1
 
 
-def test_hits_of_masked_scores(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 12, 150, 5)))
+def test_hits_of_masked_scores(here):
+    (here / "p.fa").write_text(fasta(with_repeats("protein", 12, 150, 5)))
     shown = ("--columns", "query,target,score,evalue", "--max-hits", "2", "--rank", "evalue")
     align("p.fa", *LOCAL, *shown, "--mask", "seg", "--mask-scores", "-o", "a.tsv")
     some = mask_problem(
-        Problem(pairalign.read_fasta(tmp_path / "p.fa"), None, make_scoring("protein")), "seg"
+        Problem(pairalign.read_fasta(here / "p.fa"), None, make_scoring("protein")), "seg"
     )
-    (tmp_path / "x.fa").write_text(fasta({one.name: one.residues for one in some.queries}))
+    (here / "x.fa").write_text(fasta({one.name: one.residues for one in some.queries}))
     align("x.fa", *LOCAL, *shown, "-o", "b.tsv")
-    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+    assert (here / "a.tsv").read_bytes() == (here / "b.tsv").read_bytes()
 
 
-def test_files_say_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 4, 80, 6)))
+def test_files_say_it(here):
+    (here / "p.fa").write_text(fasta(with_repeats("protein", 4, 80, 6)))
     align("p.fa", *LOCAL, "-o", "a.b7", "--mask", "tantan")
-    assert "residues that tantan masks add nothing (Frith 2011)" in (tmp_path / "a.b7").read_text()
+    assert "residues that tantan masks add nothing (Frith 2011)" in (here / "a.b7").read_text()
     align("p.fa", *LOCAL, "-o", "b.b7", "--mask", "seg", "--mask-scores")
-    assert "residues that seg masks are X" in (tmp_path / "b.b7").read_text()
+    assert "residues that seg masks are X" in (here / "b.b7").read_text()

@@ -37,9 +37,8 @@ ROWS = [(matrix, row) for matrix, rows in PUBLISHED.items() for row in rows]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
+def folder(here, monkeypatch):
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(here / "cache"))
 
 
 def write_query(length):

@@ -27,9 +27,8 @@ NAMES = (
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
+def folder(here, monkeypatch):
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(here / "cache"))
     few = 10**8
     monkeypatch.setattr(statistics, "estimate_gumbel", lambda *given: estimate_gumbel(*given, few))
     letters = [s.residues for s in read_fasta(PROTEINS)][:8]

@@ -30,12 +30,11 @@ BASES = np.full(4, 0.25)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, request):
-    monkeypatch.chdir(tmp_path)
+def folder(here, monkeypatch, request):
     if request.node.get_closest_marker("slow") is None:
         monkeypatch.setattr(statistics, "_TRACED_PAIRS", 400)
-    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
-    return tmp_path
+    monkeypatch.setenv("PAIRALIGN_CACHE", str(here / "cache"))
+    return here
 
 
 def local(alphabet="protein", **options):
