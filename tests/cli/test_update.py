@@ -77,24 +77,6 @@ def test_an_update_is_a_run_of_all(format, options):
     assert Path("updated").read_bytes() == fresh(*options)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--both-ways",),
-        ("--hsps", "2", "--mode", "local", "--min-score", "12"),
-        ("--columns", "score,sseqid,qseqid"),
-        ("--mode", "local", "--max-evalue", "0.1", "--search-space", "1e5"),
-        ("--min-identity", "1"),
-    ],
-    ids=lambda options: options[0],
-)
-def test_lines_of_tables(options):
-    options = ("--format", "tsv", *options)
-    make_parts(*options, shards=3)
-    update("parts", "new.fa", "-o", "updated")
-    assert Path("updated").read_bytes() == fresh(*options)
-
-
 @pytest.mark.parametrize(("more", "shards"), [(False, 3), (True, 1)], ids=["none", "new ones"])
 @pytest.mark.parametrize("format", ADDED)
 def test_a_run_of_which_no_pair_passed(format, more, shards):
@@ -221,18 +203,26 @@ OF_HITS = [
 ]
 OF_TABLES = ["--score-only", "--columns score,sseqid,qseqid,pident"]
 OF_TABLES += ["--columns sseqid,qseqid,pident"]
+OF_PAIRS = [
+    "--both-ways",
+    "--hsps 2 --mode local --min-score 12",
+    "--columns score,sseqid,qseqid",
+    "--mode local --max-evalue 0.1 --search-space 1e5",
+    "--min-identity 1",
+]
 
 
 @pytest.mark.parametrize(
-    ("format", "hits", "options"),
+    ("format", "options"),
     [
-        *(("tsv", "2", options) for options in OF_HITS + OF_TABLES),
-        *(("tsv", "100", options) for options in OF_HITS[:1] + OF_TABLES),
-        *((format, "2", options) for format in ("paf", "sam") for options in OF_HITS[::2]),
+        *(("tsv", options) for options in OF_PAIRS),
+        *(("tsv", f"--max-hits 2 {options}") for options in OF_HITS + OF_TABLES),
+        *(("tsv", f"--max-hits 100 {options}") for options in OF_HITS[:1] + OF_TABLES),
+        *((format, f"-k 2 {options}") for format in ("paf", "sam") for options in OF_HITS[::2]),
     ],
 )
-def test_lines_of_hits(format, hits, options):
-    words = ("--format", format, "--max-hits", hits, *options.split())
+def test_lines_of_pairs_and_of_hits(format, options):
+    words = ("--format", format, *options.split())
     make_parts(*words, shards=3)
     update("parts", "new.fa", "-o", "updated")
     assert Path("updated").read_bytes() == fresh(*words)

@@ -1,6 +1,6 @@
 """The filter of pairs on a GPU drops the pairs that the CPU's drops, and says the same of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -180,21 +180,44 @@ def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device):
     assert 0 < chosen.left < chosen.sharing
 
 
-def test_the_host_looks_where_the_kernel_cannot_be_had(device):
-    queries = relatives("dna", 3, 30, 200, 0.0)
-    scoring = make_scoring("dna")
-    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(device, Problem(queries, None, scoring))
-
-    def cannot(*_: object) -> Any:
-        raise KernelBuildError("nvcc is not there")
-
-    engine._context.load_module = cannot
-    on_device = engine.open_pair_filter(host, pairs_a_bound=0)
-    window = Window(0, 0, 30, 0, 30, True)
+def check_alike(
+    device: Any,
+    spoil: Callable[[CudaEngine], None],
+    start: int = 0,
+    stop: int = 30,
+    pairs_a_bound: int = 0,
+) -> None:
+    """What the filter of an engine chooses is what the host does, whoever looks."""
+    problem = Problem(relatives("dna", 3, 30, 200, 0.0), None, make_scoring("dna"))
+    host = PairFilter(problem, make_pair_thresholds("95%"), None, threads=1)
+    engine = CudaEngine(device, problem)
+    spoil(engine)
+    on_device = engine.open_pair_filter(host, pairs_a_bound=pairs_a_bound)
+    window = Window(0, start, stop, 0, 30, True)
     assert_same(on_device.choose(window), host.choose(window))
     on_device.close()
     engine.close()
+
+
+def test_the_host_looks_where_the_kernel_cannot_be_had(device):
+    def cannot(*_: object) -> Any:
+        raise KernelBuildError("nvcc is not there")
+
+    check_alike(device, lambda engine: setattr(engine._context, "load_module", cannot))
+
+
+def test_many_lengths_are_for_the_host(device):
+    check_alike(device, lambda _: None, 3, 17, pairs_a_bound=10**6)
+
+
+def test_without_room_on_the_device_the_host_looks(monkeypatch):
+    pytest.importorskip("cuda_on_host")
+    from cuda_on_host import driver
+    from cuda_on_host.device import HostDevice
+
+    memory = driver.memory
+    full = lambda _: monkeypatch.setattr(memory, "total_bytes", memory.used_bytes)  # noqa: E731
+    check_alike(HostDevice(), full)
 
 
 @pytest.mark.parametrize("subsequences", [False, True])
@@ -221,39 +244,6 @@ def test_of_chosen_pairs(device, subsequences):
 def launches_of(device: Any) -> list[str]:
     """Names of kernels, on the host."""
     return device.driver.memory.launches if hasattr(device.driver, "memory") else []
-
-
-def test_many_lengths_are_for_the_host(device):
-    queries = relatives("dna", 3, 30, 200, 0.0)
-    scoring = make_scoring("dna")
-    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(device, Problem(queries, None, scoring))
-    window = Window(0, 3, 17, 0, 30, True)
-    on_device = engine.open_pair_filter(host, pairs_a_bound=10**6)
-    assert_same(on_device.choose(window), host.choose(window))
-    on_device.close()
-    engine.close()
-
-
-def test_without_room_on_the_device_the_host_looks():
-    pytest.importorskip("cuda_on_host")
-    from cuda_on_host import driver
-    from cuda_on_host.device import HostDevice
-
-    queries = relatives("dna", 3, 30, 200, 0.0)
-    scoring = make_scoring("dna")
-    host = PairFilter(Problem(queries, None, scoring), make_pair_thresholds("95%"), None, threads=1)
-    engine = CudaEngine(HostDevice(), Problem(queries, None, scoring))
-    before = driver.memory.total_bytes
-    driver.memory.total_bytes = driver.memory.used_bytes
-    window = Window(0, 0, 30, 0, 30, True)
-    try:
-        on_device = engine.open_pair_filter(host, pairs_a_bound=0)
-        assert_same(on_device.choose(window), host.choose(window))
-        on_device.close()
-    finally:
-        driver.memory.total_bytes = before
-    engine.close()
 
 
 def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -> tuple[Any, Steps]:

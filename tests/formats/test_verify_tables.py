@@ -142,44 +142,33 @@ def test_scores_of_another_scoring(pair):
 BLAST = "a\tb\t2\t12\t1\t10\t4A-3WH2\tKVLWACGGWYT\tKVLW-CGGHYT"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("\t", "\t", "ok"),
-        ("A-", "-A", "target_letters"),
-        ("WH", "WK", "target_letters"),
-        ("WH", "VH", "query_letters"),
-        ("4A-3WH2", "3A-4WH2", "query_letters"),
-        ("4A-3WH2", "4A-3WH3", "cigar"),
-        ("4A-3WH2", "4A-3WH", "query_cigar,target_cigar"),
-        ("4A-3WH2", "4--3WH2", "cigar"),
-        ("4A-3WH2", "4A-4H", "operation"),
-    ],
-)
-def test_damaged_btop(pair, old, new, verdict):
-    names = "qseqid,sseqid,qstart,qend,sstart,send,btop,_,_"
-    (pair / "x.b6").write_text(BLAST.replace(old, new, 1) + "\n")
-    rows = verify("x.b6", "s.fa", "--columns", names, code=verdict != "ok")
-    assert rows[0]["verdict"] == verdict
+SPANS = "qseqid,sseqid,qstart,qend,sstart,send"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "verdict"),
+    ("columns", "old", "new", "verdict"),
     [
-        ("\t", "\t", "ok"),
-        ("GWYT\t", "GWYS\t", "query_letters"),
-        ("CGGHYT", "CGGKYT", "target_letters"),
-        ("W-C", "WC", "rows"),
-        ("WACGGWYT\tKVLW-", "WA-CGGWYT\tKVLW--", "rows"),
-        ("\t2\t12", "\t1\t12", "query_cigar"),
+        ("btop,_,_", "\t", "\t", "ok"),
+        ("btop,_,_", "A-", "-A", "target_letters"),
+        ("btop,_,_", "WH", "WK", "target_letters"),
+        ("btop,_,_", "WH", "VH", "query_letters"),
+        ("btop,_,_", "4A-3WH2", "3A-4WH2", "query_letters"),
+        ("btop,_,_", "4A-3WH2", "4A-3WH3", "cigar"),
+        ("btop,_,_", "4A-3WH2", "4A-3WH", "query_cigar,target_cigar"),
+        ("btop,_,_", "4A-3WH2", "4--3WH2", "cigar"),
+        ("btop,_,_", "4A-3WH2", "4A-4H", "operation"),
+        ("_,qseq,sseq", "\t", "\t", "ok"),
+        ("_,qseq,sseq", "GWYT\t", "GWYS\t", "query_letters"),
+        ("_,qseq,sseq", "CGGHYT", "CGGKYT", "target_letters"),
+        ("_,qseq,sseq", "W-C", "WC", "rows"),
+        ("_,qseq,sseq", "WACGGWYT\tKVLW-", "WA-CGGWYT\tKVLW--", "rows"),
+        ("_,qseq,sseq", "\t2\t12", "\t1\t12", "query_cigar"),
     ],
 )
-def test_damaged_rows(pair, old, new, verdict):
-    names = "qseqid,sseqid,qstart,qend,sstart,send,_,qseq,sseq"
+def test_damaged_btop_and_rows(pair, columns, old, new, verdict):
     (pair / "x.b6").write_text("# a comment\n" + BLAST.replace(old, new, 1) + "\n")
-    rows = verify("x.b6", "s.fa", "--columns", names, code=verdict != "ok")
-    assert rows[0]["verdict"] == verdict
-    assert rows[0]["line"] == "2"
+    rows = verify("x.b6", "s.fa", "--columns", f"{SPANS},{columns}", code=verdict != "ok")
+    assert (rows[0]["verdict"], rows[0]["line"]) == (verdict, "2")
 
 
 def test_damaged_parquet(pair, capfd):

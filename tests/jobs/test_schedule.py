@@ -89,24 +89,6 @@ def test_results_come_in_order_each_once(count, engines, ahead, room, seed):
     assert not any(one.cancelled.is_set() for one in pretended)
 
 
-def test_the_longest_goes_first():
-    engine = Pretend()
-    costs = [3, 1, 4, 1, 5, 9, 2, 6]
-    list(run([engine], windows_of(8), costs))
-    assert engine.done == [5, 7, 4, 2, 0, 6, 1, 3]  # of equals, the earlier
-
-
-@pytest.mark.parametrize("ahead", [1, 2, 3, 7])
-def test_look_ahead_is_bounded(ahead):
-    """While a result is looked at, at most `ahead` - 1 others are there or on the way."""
-    engines = [Pretend(f"fake:{k}") for k in range(3)]
-    for place, _ in enumerate(run(engines, windows_of(20), list(range(20)), ahead)):
-        time.sleep(0.003)  # the engines go as far as they may
-        started = [index for engine in engines for index in engine.done]
-        assert max(started) < place + ahead
-        assert len(started) <= place + ahead
-
-
 @pytest.mark.parametrize(("room", "expected"), [(0, 3), (29, 3), (40, 4), (79, 7), (10**6, 20)])
 def test_while_one_takes_long_others_go_on_as_far_as_there_is_room(room, expected):
     """Results take 10 bytes each, those of the window that takes long, too."""
@@ -137,18 +119,6 @@ def test_no_window_is_overtaken_by_many():
     costs = [1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]
     list(run([engine], windows_of(12), costs, 4, schedule.Room(10**6, lambda _: 10)))
     assert engine.done == [1, 2, 3, 0, 4, 5, 6, 7, 8, 9, 10, 11]
-
-
-def test_engines_work_at_the_same_time():
-    meeting = threading.Barrier(4)
-
-    def work(window: Window) -> int:
-        meeting.wait(WAIT_SECONDS)
-        return window.index
-
-    engines = [Pretend(f"fake:{k}", work) for k in range(4)]
-    assert [index for _, index in run(engines, windows_of(12))] == list(range(12))
-    assert [len(engine.done) for engine in engines] == [3, 3, 3, 3]
 
 
 def test_a_failure_names_engine_and_window():

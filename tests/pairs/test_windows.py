@@ -59,32 +59,6 @@ def test_each_pair_is_in_one_window(plan):
 
 
 @settings(max_examples=examples(100))
-@given(plan=plans)
-def test_pairs_of_a_window(plan):
-    for window in plan_windows(*plan):
-        expected = pairs_of(window)
-        assert window.pairs == len(expected)
-        rows, columns = window.positions()
-        assert rows.dtype == columns.dtype == np.int32
-        assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == expected
-        for row, offset in enumerate(window.row_offsets[:-1], window.row_start):
-            assert offset == sum(r < row for r, _ in expected)
-            inside = [c for r, c in expected if r == row]
-            assert window.first_column(row) == min(inside, default=window.column_stop)
-
-
-@settings(max_examples=examples(100))
-@given(plan=plans, seed=st.integers(0, 9))
-def test_cells_of_a_window(plan, seed):
-    rows = lengths_of(seed, plan[0])
-    columns = rows if plan[1] is None else lengths_of(seed + 1, plan[1])
-    for window in plan_windows(*plan):
-        expected = sum(int(rows[r]) * int(columns[c]) for r, c in pairs_of(window))
-        if expected < 2**63:
-            assert count_cells(window, rows, columns) == expected
-
-
-@settings(max_examples=examples(100))
 @given(
     plan=plans,
     seed=st.integers(0, 9),

@@ -1,5 +1,7 @@
 """End gaps with costs of their own: every engine against the reference, and the options."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cases import CASES
@@ -99,20 +101,16 @@ def test_hard_cases_with_ties_of_vsearch(case):
         assert_same(run(open_cpu, problem, long_pairs="always"), found, note=problem)
 
 
-@settings(max_examples=examples(25))
-@given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
-def test_kernels_of_cuda(device, problem, seed):
-    problem = with_ends(problem, seed)
-    assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+PACKED = [False, pytest.param(True, marks=pytest.mark.slow)]
+"""Packed kernels have the same costs for query and target."""
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("packed", PACKED)
 @settings(max_examples=examples(25))
 @given(problem=st.one_of(small_problems(), large_problems), seed=SEEDS)
-def test_packed_kernels(device, problem, seed):
-    """The same costs for query and target."""
-    problem = with_ends(problem, seed, symmetric=True)
-    assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+def test_kernels_of_cuda(device, problem, seed, packed):
+    problem = with_ends(problem, seed, symmetric=packed)
+    assert_as_cpu(partial(open_on, device), problem)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ def test_packed_kernels(device, problem, seed):
 def test_hard_cases_of_packed_kernels(device, case):
     for number, problem in enumerate(list(CASES[case]("global"))[-4:]):
         problem = with_ends(problem, number + 2, symmetric=True)
-        assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+        assert_as_cpu(partial(open_on, device), problem)
 
 
 QUICK = [
@@ -141,7 +139,7 @@ QUICK = [
 def test_hard_cases_on_cuda(device, case):
     for number, problem in enumerate(list(CASES[case]("global"))[-6:]):
         problem = with_ends(problem, number)
-        assert_as_cpu(lambda *sets, **options: open_on(device, *sets, **options), problem)
+        assert_as_cpu(partial(open_on, device), problem)
 
 
 @pytest.mark.parametrize("case", QUICK[:4])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fasta_texts import DNA_LETTERS, contents, read, sequence_lists
 from hypothesis import given
+from hypothesis import strategies as st
 
 from pairalign.base.arrays import count_bytes
 from pairalign.errors import FastaError
@@ -34,21 +35,16 @@ def test_set_keeps_the_input_and_sorts_longest_first(sequences):
         assert not array.flags.writeable
 
 
-@given(sequence_lists())
-def test_protein_codes_spell_the_letters(sequences):
-    found = SequenceSet.from_strings(dict(sequences), alphabet="protein")
+@pytest.mark.parametrize("alphabet", [PROTEIN, DNA])
+@given(data=st.data())
+def test_codes_spell_the_letters_with_u_of_dna_as_t(alphabet, data):
+    letters = (DNA_LETTERS,) if alphabet is DNA else ()
+    sequences = data.draw(sequence_lists(*letters))
+    found = SequenceSet.from_strings(dict(sequences), alphabet=alphabet.name)
     for index, (_, letters) in enumerate(sequences):
-        spelled = "".join(PROTEIN.letters[code] for code in found.codes_of(index))
-        assert spelled == letters.upper()
-    assert found.replaced == {}
-
-
-@given(sequence_lists(DNA_LETTERS))
-def test_dna_codes_spell_the_letters_with_u_as_t(sequences):
-    found = SequenceSet.from_strings(dict(sequences), alphabet="dna")
-    for index, (_, letters) in enumerate(sequences):
-        spelled = "".join(DNA.letters[code] for code in found.codes_of(index))
-        assert spelled == letters.upper().replace("U", "T")
+        spelled = "".join(alphabet.letters[code] for code in found.codes_of(index))
+        expected = letters.upper()
+        assert spelled == (expected.replace("U", "T") if alphabet is DNA else expected)
     assert found.replaced == {}
 
 
