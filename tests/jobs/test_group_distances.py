@@ -11,6 +11,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, CapacityError, DistanceError, SplitError, UsageError
 from pairalign.formats.distances import read_distances
+from pairalign.jobs.distances import proteome_distances
 from pairalign.results.distances_result import GroupDistances
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -89,7 +90,10 @@ def plain_loop(
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 @pytest.mark.parametrize("measure", ["identity", "identity-aligned"])
-def test_groups_are_those_of_a_plain_loop(mode, measure):
+@pytest.mark.parametrize("at_once", [True, False])
+def test_groups_are_those_of_a_plain_loop(at_once, mode, measure, monkeypatch):
+    if not at_once:
+        monkeypatch.setattr(proteome_distances, "_CELLS_OF_A_JOB", 0)
     found = pairalign.distance(ALL, group_by="name-prefix", measure=measure, mode=mode)
     expected = plain_loop(pairalign.align(ALL, mode=mode), measure)
     assert found.names == list(GROUPS)
@@ -102,6 +106,17 @@ def test_groups_are_those_of_a_plain_loop(mode, measure):
         for share, name in zip(shares, (one, other), strict=True):
             assert matched / len(GROUPS[name]) <= share <= 1
         assert 3 <= matched <= 8
+
+
+def test_scores_that_depend_on_the_query_are_those_of_the_first_group():
+    core = "WCHWDERYFPKW"
+    given = {"y|1": core.replace("R", "G"), "x|1": core, "y|2": "MKVLAG" + core}
+    scoring = pairalign.make_scoring("protein", free_ends="query-start")
+    found = pairalign.distance(given, group_by="name-prefix", scoring=scoring, measure="identity")
+    assert found.names == ["y", "x"]
+    every = pairalign.distance(given, scoring=scoring, measure="identity").square()
+    assert found.condensed.tolist() == [every[1, 2]]
+    assert every[0, 1] != every[1, 2]
 
 
 def test_copies_are_matched_with_copies():

@@ -7,8 +7,8 @@ matched as the group with fewer has. A protein counts in its group's share where
 is matched. With a measure of identity, 1 less the distance is the average amino
 acid identity (Konstantinidis and Tiedje 2005).
 
-Each group is aligned with all that come after it, so that no pair within a group is; then the
-matched pairs are aligned once more for their distances.
+Each group is aligned with all that come after it, so that no pair within a group is, or small ones
+all at once; then the matched pairs are aligned once more for their distances.
 
 References
 ----------
@@ -18,6 +18,7 @@ Konstantinidis KT, Tiedje JM. Towards a genome-based taxonomy for prokaryotes. J
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ from pairalign.jobs.distances.measures import (
 )
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.jobs.stages.copies_engine import either_is_query
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import cells_of_all
@@ -57,6 +59,9 @@ from pairalign.trees.distance_matrix import first_place, number_of_pairs
 
 if TYPE_CHECKING:
     from pairalign.jobs.run.forecast import Work
+
+_CELLS_OF_A_JOB = 3 * 10**8
+"""Which a core fills while another job is planned and its engines open."""
 
 _LAST = 0x7FFFFFFF
 """A hit as one number: its score, then `_LAST` less its target's rank; the largest is the best."""
@@ -122,15 +127,21 @@ def groups_work(
     """Return what a dry run says of distances of groups: of pairs of different ones."""
     from pairalign.jobs.run.forecast import work_of
 
-    counts = []
-    for sizes in (np.ones(len(problem.queries)), problem.queries.lengths):
-        of_groups = np.bincount(groups.labels, sizes).astype(np.int64)
-        counts.append(cells_of_all(of_groups, None))
+    pairs, cells = _between(groups, problem)
     detail = Detail.CIGAR if request.measure in GENOME_MEASURES else Detail.SCORE
     run = RunRequest(detail=detail, resources=resources)
     job = plan_alignment(request_of(request, problem), problem, run).job
     strands = job.procedure.fills(job)
-    return replace(work_of(job), pairs=counts[0], cells=strands * counts[1])
+    return replace(work_of(job), pairs=pairs, cells=strands * cells)
+
+
+def _between(groups: Groups, problem: Problem) -> tuple[int, int]:
+    """Return the pairs of different groups, and their cells."""
+    sizes, residues = (
+        np.bincount(groups.labels, of_sequence).astype(np.int64)
+        for of_sequence in (np.ones(len(problem.queries)), problem.queries.lengths)
+    )
+    return cells_of_all(sizes, None), cells_of_all(residues, None)
 
 
 def _check_memory(count: int, groups: int, resources: Resources) -> None:
@@ -176,20 +187,39 @@ def _find_best(
     resources: Resources,
 ) -> tuple[Int64s, Aligned]:
     """Return the best hit of each protein in each group as one number, 0: none."""
-    sequences, labels = problem.queries, groups.labels
+    labels = groups.labels
     options = request_of(request, problem)
     run = RunRequest(detail=Detail.SCORE, resources=resources)
-    best = np.zeros((len(sequences), len(groups.names)), np.int64)
-    aligned = Aligned()
-    for ours, others in groups_after(labels, len(groups.names)):
-        sets = sequences.reordered(ours), sequences.reordered(others)
-        job = plan_alignment(options, Problem(*sets, problem.scoring), run).job
+    best = np.zeros((len(labels), len(groups.names)), np.int64)
+    devices: tuple[str, ...] = ()
+    for part, ours, others in _problems(options, problem, groups):
+        job = plan_alignment(options, part, run).job
         with job.open() as results:
             for hits in results:
                 ends = ours[hits.query], others[hits.target]
                 _keep_best(best, labels, ranks, *ends, hits.raw_score)
-        aligned = aligned.and_of(job)
-    return best, aligned
+        devices = job.devices
+    return best, Aligned(*_between(groups, problem), devices)
+
+
+def _problems(
+    options: AlignRequest, problem: Problem, groups: Groups
+) -> Iterator[tuple[Problem, Int32s, Int32s]]:
+    """Yield sets that have all pairs of different groups, and the input indices of both sides.
+
+    Small groups are aligned in one job, with their own pairs: less than to open engines for each.
+    What E-values are made of may depend on the sets, and scores on which one is the query.
+    """
+    sequences, labels, count = problem.queries, groups.labels, len(groups.names)
+    cells = (np.bincount(labels, sequences.lengths) ** 2).sum() / 2
+    is_by_pair = options.evalues.max_evalue is None and either_is_query(problem.scoring)
+    if is_by_pair and cells <= _CELLS_OF_A_JOB * (count - 1):
+        every = np.arange(len(labels), dtype=np.int32)
+        yield problem, every, every
+        return
+    for ours, others in groups_after(labels, count):
+        sets = sequences.reordered(ours), sequences.reordered(others)
+        yield Problem(*sets, problem.scoring), ours, others
 
 
 def _keep_best(
