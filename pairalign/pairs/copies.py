@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Int32s, Int64s, first_of_each
 from pairalign.base.native import library
+from pairalign.pairs.masks import mask_pairs
+from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window
 from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.row_order import Sorted, find_row_ranks
@@ -19,6 +21,12 @@ Mask = npt.NDArray[np.bool_]
 
 _MOST_BLOCKS = 1 << 23
 """A number is held for each pair of groups of a window."""
+
+_WORTH_SORTING = 64
+"""Pairs of groups for each pair of a list, from which on the list is sorted instead."""
+
+_MOST_SORTED = 1 << 20
+"""Pairs of a list that are sorted where there are too many groups: 0.2 s."""
 
 WORTH_GROUPING = 0.95
 """Share of distinct sequences up to which a set is made of these alone."""
@@ -51,18 +59,28 @@ class Copies:
         """Return a number for each sequence of either set: the same for the same codes."""
         return _by_input(self.rows, self.row_inputs), _by_input(self.columns, self.column_inputs)
 
-    def blocks_of(self, window: Window) -> Blocks | None:
-        """Return the groups of a window's rows and columns; None where they are too many."""
+    def blocks_of(self, window: Window, pair_mask: Mask | None) -> Blocks | None:
+        """Return the groups of a window's rows and columns; None where they are too many.
+
+        `pair_mask`: as for `Blocks.choose`.
+        """
         rows, row_count = _grouped(self.rows[window.row_start : window.row_stop])
         columns, column_count = _grouped(self.columns[window.column_start : window.column_stop])
-        pairs = len(rows) * len(columns)
-        if row_count * column_count * (1 + self.by_side) > min(_MOST_BLOCKS, pairs - pairs // 8):
+        pairs, blocks = len(rows) * len(columns), row_count * column_count * (1 + self.by_side)
+        has_room = blocks <= _MOST_BLOCKS
+        is_listed = False
+        if pair_mask is not None:
+            listed = int(np.count_nonzero(pair_mask))
+            most = blocks // _WORTH_SORTING if has_room else _MOST_SORTED
+            is_listed = listed <= most
+        if blocks > pairs - pairs // 8 or not (has_room or is_listed):
             return None
         inputs = (
             self.row_inputs[window.row_start : window.row_stop],
             self.column_inputs[window.column_start : window.column_stop],
         )
-        return Blocks(window, rows, columns, inputs, (row_count, column_count), self.by_side)
+        kind = ListedBlocks if is_listed else Blocks
+        return kind(window, rows, columns, inputs, (row_count, column_count), self.by_side)
 
 
 @dataclass
@@ -150,6 +168,54 @@ class Blocks:
             *(self.rows, self.columns, self.shape[1], pair_mask, self.by_side),
             *(*self.inputs, self.table),
         )
+
+
+class ListedBlocks(Blocks):
+    """The same for few pairs of a window: they are sorted, and numbers are of their blocks alone.
+
+    `choose` is called first, once.
+    """
+
+    def __post_init__(self) -> None:
+        """Hold no table of all blocks."""
+
+    def choose(self, pair_mask: Mask | None) -> tuple[Mask, int]:
+        """Return which pairs are the first of their blocks, and how many they are."""
+        assert pair_mask is not None
+        window = self.window
+        rows, columns = positions_of_mask(window.bounds, pair_mask)
+        of_row, of_column = rows - window.row_start, columns - window.column_start
+        self._ends = self.inputs[0][of_row], self.inputs[1][of_column]
+        self._turned = np.logical_and(window.triangular, self._ends[1] < self._ends[0])
+        keys = self.rows[of_row].astype(np.int64) * self.shape[1] + self.columns[of_column]
+        if self.by_side:
+            keys = 2 * keys + self._turned
+        firsts, self._blocks = first_of_each(keys)
+        rows, columns = rows[firsts], columns[firsts]
+        self._firsts = _in_order(rows, columns)
+        return mask_pairs(window, rows, columns), len(firsts)
+
+    def number(self, rows: Int32s, columns: Int32s, turned: Mask) -> None:
+        """Give blocks the numbers of first pairs of theirs; others have none."""
+        self.table = np.full(len(self._firsts), -1, np.int32)
+        places = np.searchsorted(self._firsts, _in_order(rows, columns))
+        self.table[places] = np.arange(len(rows), dtype=np.int32)
+
+    def spread(self, pair_mask: Mask | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
+        """Return the pairs of all blocks that have a number; `pair_mask` is that of `choose`."""
+        numbers = self.table[self._blocks]
+        kept = numbers >= 0
+        turned = self._turned[kept]
+        query, target = (
+            np.where(turned, other[kept], own[kept])
+            for own, other in (self._ends, self._ends[::-1])
+        )
+        return numbers[kept] + (0 if self.by_side else reversed_from) * turned, query, target
+
+
+def _in_order(rows: Int32s, columns: Int32s) -> Int64s:
+    """Return numbers of pairs that ascend row by row."""
+    return rows.astype(np.int64) << 32 | columns
 
 
 def find_copies(

@@ -23,6 +23,7 @@ from pairalign.jobs.clusters import cluster_work
 from pairalign.jobs.distances import distance
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine
+from pairalign.pairs import copies
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -109,6 +110,36 @@ def test_pairs_of_a_list_are_aligned_once(both_ways, aligned, two_sets, asked):
     distinct = found if two_sets else {tuple(sorted(pair)) for pair in found}
     assert aligned[0] <= len(distinct) < len(listed) // 4
     assert aligned[0] == len(distinct) or asked
+
+
+@pytest.mark.parametrize(
+    ("free", "more"),
+    [
+        ((), {}),
+        (("query-start",), {}),
+        ((), {"min_score": -40}),
+        (("query-start",), {"min_score": -40}),
+        ((), {"strand": "both"}),
+    ],
+)
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_pairs_of_a_list_are_sorted_where_they_are_few(two_sets, free, more, aligned, monkeypatch):
+    """Of a sorted list and with a table of all blocks the same pairs are aligned."""
+    sets = [with_copies(1, count=120), *([with_copies(2, count=90)] if two_sets else [])]
+    asked = {**EVERY, "scoring": make_scoring("dna", free_ends=free), **more}
+    numbers = np.random.default_rng(3).permutation(120 * len(sets[-1]))[:2500]
+    listed = np.stack(np.divmod(numbers, len(sets[-1])), axis=1)
+    if not two_sets:
+        listed = np.unique(np.sort(listed[listed[:, 0] != listed[:, 1]]), axis=0)
+    found, counts = [], []
+    for most in (1 << 23, 1):
+        monkeypatch.setattr(copies, "_MOST_BLOCKS", most)
+        found.append(pairalign.align(*sets, pairs=listed, **asked))
+        assert_equal(found[0], found[-1])
+        counts.append(list(aligned))
+        aligned.clear()
+    assert counts[0] == counts[1]
+    assert 0 < max(counts[0]) < len(listed) // 2
 
 
 def test_sets_without_copies_are_aligned_as_ever(aligned):

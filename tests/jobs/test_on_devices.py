@@ -105,7 +105,7 @@ def check(name: str, device: str, aligned: list[int]) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.usefixtures("inputs")
-def test_cuda(device: Any, name: str, aligned: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuda(device, name, aligned, monkeypatch):
     monkeypatch.setattr(cuda_selection, "find_devices", lambda: [device])
     check(name, "cuda", aligned)
 
@@ -113,6 +113,6 @@ def test_cuda(device: Any, name: str, aligned: list[int], monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.usefixtures("inputs")
-def test_opencl(name: str, aligned: list[int]) -> None:
+def test_opencl(name, aligned):
     opencl_device()
     check(name, "opencl", aligned)

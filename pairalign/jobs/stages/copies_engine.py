@@ -59,7 +59,7 @@ class CopiesEngine(WrappedEngine):
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
-        blocks = self._copies.blocks_of(window)
+        blocks = self._copies.blocks_of(window, pair_mask)
         if blocks is None:
             return self._engine.align(window, want, pair_mask)
         if pair_mask is not None:
