@@ -30,7 +30,7 @@ STEPS = 256
 """Between those the curve is straight: the same bytes on every machine."""
 
 MARKS = 10
-"""Marks of confidence above ``0``, see `pairalign.jobs.msa.marks`."""
+"""Marks of confidence above ``0``, see `pairalign.jobs.msa.msa_html`."""
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.alignments.multiple import Unlike
-from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of
+from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of, ladder
 from pairalign.jobs.msa.large import residues_of
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
@@ -62,13 +62,12 @@ class DistinctMembers:
             names, node[given.children], given.lengths.copy(), linkage, given.method
         )
 
-    def tree(self, distinct: GuideTree | None) -> GuideTree:
-        """Return the tree of all: copies join first. None: of one distinct sequence."""
+    def tree(self, distinct: GuideTree) -> GuideTree:
+        """Return the tree of all, of that of what is aligned: copies join first."""
+        names, method = list(self.family.names), distinct.method
         groups = [np.flatnonzero(self.places == k) for k in range(len(self.members))]
-        trees = [_ladder([self.family.names[k] for k in group.tolist()]) for group in groups]
-        joins = [] if distinct is None else joins_of(distinct)
-        method = trees[0].method if distinct is None else distinct.method
-        return graft(list(self.family.names), Grouping(groups, trees, joins), method)
+        trees = [ladder([names[k] for k in group.tolist()], method) for group in groups]
+        return graft(names, Grouping(groups, trees, joins_of(distinct)), method)
 
     def unlike(self, distinct: Sequence[Unlike]) -> tuple[Unlike, ...]:
         """Return what is like no other: what has copies is like these."""
@@ -92,13 +91,3 @@ def distinct_members(family: SequenceSet, *, all_of_them: bool) -> DistinctMembe
     of_each = np.empty(len(family), np.int64)
     of_each[order] = rank[places]
     return DistinctMembers(family, family.reordered(members), members, of_each)
-
-
-def _ladder(names: list[str]) -> GuideTree:
-    """Return the tree of sequences that are the same."""
-    count = len(names)
-    merges = np.arange(1, count)
-    before = np.where(merges == 1, 0, count + merges - 2)
-    links = np.column_stack((before, merges, np.zeros(count - 1), merges + 1)).astype(np.float64)
-    children = links[:, :2].astype(np.int64)
-    return GuideTree(names, children, np.zeros((count - 1, 2)), links, "upgma")

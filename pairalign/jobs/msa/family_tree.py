@@ -32,6 +32,7 @@ from pairalign.jobs.msa.grouping import (
     evenly,
     graft,
     joins_of,
+    ladder,
 )
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_request import RunRequest
@@ -61,7 +62,7 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     Parameters
     ----------
     sequences : SequenceSet
-        Two or more. Their order decides between equal distances.
+        Their order decides between equal distances.
 
     Raises
     ------
@@ -74,10 +75,12 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     of about as many in parts, and of the tree of a tenth of the sequences.
     """
     count = len(sequences)
+    if count == 1:
+        return ladder(list(sequences.names), LINKAGE)
     if not _is_parted(sequences):
         return joined(sequences.names, pair_distances(sequences, resources).condensed)
     parts = _parts(sequences, resources)
-    trees = [_tree_of_part(sequences, part, resources) for part in parts]
+    trees = [family_tree(sequences.reordered(part), resources) for part in parts]
     pieces, trees = cut_trees(parts, trees, count // _IN_PIECE)
     firsts = np.array([piece[0] for piece in pieces])
     above = family_tree(sequences.reordered(firsts), resources)
@@ -115,18 +118,6 @@ def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | 
     largest = max(jobs, key=lambda job: job.cells)
     pairs, cells = sum(job.pairs for job in jobs), sum(job.cells for job in jobs)
     return replace(work_of(largest), pairs=pairs, cells=cells, what="guide trees")
-
-
-def single_tree(name: str) -> GuideTree:
-    """Return the tree of one sequence."""
-    nothing = np.zeros((0, 2))
-    return GuideTree([name], nothing.astype(np.int64), nothing, np.zeros((0, 4)), LINKAGE)
-
-
-def _tree_of_part(sequences: SequenceSet, group: Indices, resources: Resources) -> GuideTree:
-    if len(group) == 1:
-        return single_tree(sequences.names[int(group[0])])
-    return family_tree(sequences.reordered(group), resources)
 
 
 def joined(names: Sequence[str], condensed: npt.NDArray[np.float32]) -> GuideTree:

@@ -1,4 +1,4 @@
-"""Groups of a family, and the joins that make one of them: parts of a guide tree.
+"""What a guide tree says: groups of a family, the joins that make one of them, and weights.
 
 A group is a largest subtree of at most `MOST_IN_GROUP` sequences, along which it is aligned.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import ordered_tree
 
@@ -57,26 +58,15 @@ def joins_of(tree: GuideTree) -> list[Join]:
 
 def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
     """Take the largest subtrees of at most `most` sequences for groups."""
-    roots: list[int] = []
-    place: dict[int, int] = {}  # of groups and joins; groups: ~k, until it is known how many
-    joins: list[tuple[int, int, float]] = []
-    for merge, (_, _, distance, size) in enumerate(tree.linkage.tolist()):
-        if size <= most:
-            continue
-        parts = tree.children[merge].tolist()
-        for part in parts:
-            if part not in place:
-                place[part] = ~len(roots)
-                roots.append(part)
-        place[len(tree) + merge] = len(joins)
-        joins.append((place[parts[0]], place[parts[1]], distance / 2))
+    roots = _roots(tree, tree.linkage[:, 3] <= most)
     groups, trees = _subtrees(tree, roots)
-
-    def numbered(node: int) -> int:
-        return ~node if node < 0 else len(roots) + node
-
-    shifted = [Join(numbered(first), numbered(second), height) for first, second, height in joins]
-    return Grouping(groups, trees, shifted)
+    part = {root: number for number, root in enumerate(roots)}
+    joins: list[Join] = []
+    for merge in np.flatnonzero(tree.linkage[:, 3] > most).tolist():
+        first, second = (part[child] for child in tree.children[merge].tolist())
+        part[len(tree) + merge] = len(roots) + len(joins)
+        joins.append(Join(first, second, tree.linkage[merge, 2] / 2))
+    return Grouping(groups, trees, joins)
 
 
 def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[GuideTree]]:
@@ -121,18 +111,18 @@ def cut_trees(
     pieces: list[Indices] = []
     parts: list[GuideTree] = []
     for group, tree in zip(groups, trees, strict=True):
-        members, subtrees = _subtrees(tree, _roots_within(tree, farthest))
+        members, subtrees = _subtrees(tree, _roots(tree, tree.linkage[:, 2] <= farthest))
         pieces += [group[indices] for indices in members]
         parts += subtrees
     return pieces, parts
 
 
-def _roots_within(tree: GuideTree, farthest: float) -> list[int]:
-    """Return the nodes of a tree, which part it, that were joined within a distance."""
+def _roots(tree: GuideTree, is_whole: npt.NDArray[np.bool_]) -> list[int]:
+    """Return the nodes of a tree, which part it: the highest merges that are whole, and leaves."""
     roots, left = [], [tree.root]
     while left:
         node = left.pop()
-        if node < len(tree) or tree.linkage[node - len(tree), 2] <= farthest:
+        if node < len(tree) or is_whole[node - len(tree)]:
             roots.append(node)
         else:
             left += tree.children[node - len(tree)].tolist()
@@ -182,6 +172,42 @@ def graft(names: list[str], grouping: Grouping, method: str) -> GuideTree:
     height = np.array(heights)
     lengths = height[count:, None] - height[children]
     return ordered_tree(list(names), children, lengths, linkage, method)
+
+
+def ladder(names: list[str], method: str) -> GuideTree:
+    """Return the tree of sequences that are the same, or of one."""
+    count = len(names)
+    merges = np.arange(1, count)
+    before = np.where(merges == 1, 0, count + merges - 2)
+    links = np.column_stack((before, merges, np.zeros(count - 1), merges + 1)).astype(np.float64)
+    return GuideTree(names, links[:, :2].astype(np.int64), np.zeros((count - 1, 2)), links, method)
+
+
+def tree_weights(tree: GuideTree) -> npt.NDArray[np.int32]:
+    """Return how much each sequence counts: each branch's length shared by those below it.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        1 or more; about `MOST_WEIGHT` in all, and no more.
+    """
+    count = len(tree)
+    below = np.ones(tree.root + 1)
+    for merge, children in enumerate(tree.children):
+        below[count + merge] = below[children].sum()
+    shares = np.zeros(tree.root + 1)
+    for merge in range(count - 2, -1, -1):
+        for child, length in zip(tree.children[merge], tree.lengths[merge], strict=True):
+            shares[child] = shares[count + merge] + length / below[child]
+    shares = shares[:count]
+    if not shares.sum() > 0:
+        shares = np.ones(count)
+    # A copy of another sequence counts little, not nothing.
+    shares = np.maximum(shares / shares.mean(), 0.01)
+    weights: npt.NDArray[np.int32] = np.maximum(
+        np.floor(shares / shares.sum() * (MOST_WEIGHT - count)), 1
+    ).astype(np.int32)
+    return weights
 
 
 def evenly(indices: Indices, most: int) -> Indices:

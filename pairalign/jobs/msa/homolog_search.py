@@ -7,8 +7,7 @@
    member are not, because a local alignment ends where it scores no more, as many residues beside
    it stay.
 3. Sequences are chosen from the nearest to the farthest, so that their identities with that member
-   are evenly spaced. One that is more than 95% identical to a member, or to one that is chosen,
-   gives its place to others.
+   are evenly spaced.
 
 All scores are exact, so what is chosen depends neither on the order of the database nor on that of
 the family, nor on other families of the same search.
@@ -17,8 +16,7 @@ the family, nor on other families of the same search.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
@@ -42,9 +40,6 @@ from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet, join_sets
 
 MOST_EVALUE = 1e-3
-MOST_IDENTICAL = 95
-"""Matches of a pair by residues of the shorter sequence, in hundredths."""
-
 MOST_SEQUENCES = 2**31 - 1
 
 MARK = "homolog_"
@@ -153,7 +148,9 @@ class _Search:
         for k, family in enumerate(self._families):
             entries = slice(starts[k], starts[k + 1])
             candidates = _trimmed(self._database, hits.target[entries], spans[:, entries])
-            yield _Choice(family, self._resources).choose(candidates, most - len(family))
+            chosen = _evenly(candidates, most - len(family))
+            identities = np.array([candidate.identity for candidate in chosen])
+            yield Homologs(_as_set(chosen, family), len(candidates), identities)
 
     def _hits(self) -> _Hits:
         request = make(AlignRequest, {"mode": "local", "max_evalue": MOST_EVALUE})
@@ -214,82 +211,27 @@ def _trimmed(
     return sorted(candidates.values(), key=lambda hit: (-hit.identity, hit.residues))
 
 
-class _Choice:
-    """Chooses among the hits of a family."""
-
-    def __init__(self, family: SequenceSet, resources: Resources) -> None:
-        self._family, self._resources = family, resources
-        self._scoring = as_scoring(None, family.alphabet, "local")
-
-    def choose(self, candidates: list[_Candidate], room: int) -> Homologs:
-        """Return the homologs of the family: as many as there is room for."""
-        chosen: list[_Candidate] = []
-        left = list(candidates)
-        while left and len(chosen) < room:
-            tried = _evenly(left, room - len(chosen))
-            chosen = self._apart(chosen, [left[k] for k in tried])
-            left = [candidate for k, candidate in enumerate(left) if k not in tried]
-        chosen.sort(key=lambda candidate: (-candidate.identity, candidate.residues))
-        identities = np.array([candidate.identity for candidate in chosen])
-        return Homologs(self._as_set(chosen), len(candidates), identities)
-
-    def _apart(self, chosen: list[_Candidate], more: list[_Candidate]) -> list[_Candidate]:
-        """Return the chosen ones, and those of others that are not too alike to any before."""
-        kept_count = len(self._family) + len(chosen)
-        residues = [candidate.residues for candidate in (*chosen, *more)]
-        near = self._near(residues)
-        are_kept = np.zeros(kept_count + len(more), np.bool_)
-        are_kept[:kept_count] = True
-        for k in range(kept_count, len(are_kept)):
-            are_kept[k] = not (near[k] & are_kept).any()
-        return [
-            *chosen,
-            *(candidate for k, candidate in enumerate(more) if are_kept[kept_count + k]),
-        ]
-
-    def _near(self, residues: list[bytes]) -> npt.NDArray[np.bool_]:
-        """Return which two are too alike: of the family, then of others."""
-        every = [record.residues.encode() for record in self._family] + residues
-        names = list(map(str, range(len(every))))
-        records = join_records(names, names, every)
-        both = SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
-        near = np.zeros((len(both), len(both)), np.bool_)
-        share = Fraction(MOST_IDENTICAL, 100)
-        request = make(
-            AlignRequest, {"mode": "local", "min_identity": share, "identity_of": "shorter"}
-        )
-        run = RunRequest(detail=Detail.STATS, resources=replace(self._resources, progress=False))
-        for alignments in plan_alignment(request, Problem(both, None, self._scoring), run).job:
-            shorter = np.minimum(both.lengths[alignments.query], both.lengths[alignments.target])
-            above = 100 * alignments.field("matches").astype(np.int64) > MOST_IDENTICAL * shorter
-            queries, targets = alignments.query[above], alignments.target[above]
-            near[queries, targets] = near[targets, queries] = True
-        return near
-
-    def _as_set(self, chosen: list[_Candidate]) -> SequenceSet | None:
-        if not chosen:
-            return None
-        names = [candidate.name for candidate in chosen]
-        used_names = {*self._family.names, *names}
-        for k in np.flatnonzero(np.isin(names, self._family.names)).tolist():
-            names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in used_names)
-            used_names.add(names[k])
-        records = join_records(names, names, [candidate.residues for candidate in chosen])
-        source = f"homologs of {self._family.source}"
-        return SequenceSet(records, alphabet=self._family.alphabet, source=source)
+def _as_set(chosen: list[_Candidate], family: SequenceSet) -> SequenceSet | None:
+    """Return homologs of a family, with names that it does not have."""
+    if not chosen:
+        return None
+    names = [candidate.name for candidate in chosen]
+    used_names = {*family.names, *names}
+    for k in np.flatnonzero(np.isin(names, family.names)).tolist():
+        names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in used_names)
+        used_names.add(names[k])
+    records = join_records(names, names, [candidate.residues for candidate in chosen])
+    return SequenceSet(records, alphabet=family.alphabet, source=f"homologs of {family.source}")
 
 
-def _evenly(left: list[_Candidate], most: int) -> set[int]:
-    """Return places of hits whose identities are evenly spaced, the nearest and farthest included.
-
-    The hits come from the nearest to the farthest.
-    """
-    if most >= len(left):
-        return set(range(len(left)))
-    identities = np.array([candidate.identity for candidate in left])
+def _evenly(candidates: list[_Candidate], most: int) -> list[_Candidate]:
+    """Return those whose identities are evenly spaced, the nearest and the farthest included."""
+    if most >= len(candidates):
+        return candidates
+    identities = np.array([candidate.identity for candidate in candidates])
     places: set[int] = set()
     for identity in np.linspace(identities[0], identities[-1], most):
         apart = np.abs(identities - identity)
         apart[list(places)] = np.inf
         places.add(int(apart.argmin()))
-    return places
+    return [candidates[place] for place in sorted(places)]

@@ -29,8 +29,7 @@ from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.jobs.msa.family_run import FamilyRun
-from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
-from pairalign.jobs.msa.tree_weights import tree_weights
+from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree, tree_weights
 from pairalign.jobs.run.kept_results import Arrays, KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress

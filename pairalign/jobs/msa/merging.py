@@ -31,7 +31,6 @@ from pairalign.jobs.msa.family_tree import (
     family_tree,
     joined,
     pair_distances,
-    single_tree,
 )
 from pairalign.jobs.msa.grouping import (
     Grouping,
@@ -177,7 +176,6 @@ def merge_alignments(given: Given, run: FamilyRun) -> MultipleAlignment:
     sequences, grouping = given.sequences, _plan(given, run.resources)
     with closing(_Merger(given, grouping, run.resources)) as merger:
         columns, width = align_parts(merger, run)
-    _check_kept(given, columns)
     tree = tree_result.GuideTree.of(graft(list(sequences.names), grouping, LINKAGE))
     return replace(judge_alignment(sequences, columns, width, run), tree=tree)
 
@@ -191,12 +189,7 @@ def _plan(given: Given, resources: Resources) -> Grouping:
         for indices in map(given.members, range(len(given.widths)))
     ]
     members.sort(key=lambda indices: int(place[indices[0]]))
-    trees = [
-        family_tree(sequences.reordered(indices), resources)
-        if len(indices) > 1
-        else single_tree(sequences.names[int(indices[0])])
-        for indices in members
-    ]
+    trees = [family_tree(sequences.reordered(indices), resources) for indices in members]
     standing = [indices[tree.leaves()] for indices, tree in zip(members, trees, strict=True)]
     _warn_of_strangers(given, standing, resources)
     return Grouping(members, trees, _joins(sequences, standing, resources))
@@ -251,11 +244,3 @@ class _Merger(Aligner):
         index = int(np.searchsorted(self._given.starts, members[0], side="right")) - 1
         leaves = members[tree.leaves()]
         return Part(leaves, self._given.columns_of(leaves), self._given.widths[index])
-
-
-def _check_kept(given: Given, columns: npt.NDArray[np.int32]) -> None:
-    """See that each alignment is in the result: its residues are in columns as they were."""
-    for index in range(len(given.widths)):
-        places = residues_of(given.sequences, given.members(index))
-        _, inverse = np.unique(columns[places], return_inverse=True)
-        assert np.array_equal(inverse, given.columns[places]), "an alignment is not in the result"

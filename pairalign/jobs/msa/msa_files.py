@@ -12,8 +12,7 @@ from pairalign.base.choices import MSA_WITH_CONFIDENCE, TABLES
 from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.name_rules import CLUSTAL, FASTA, STOCKHOLM
 from pairalign.formats.output import CsvOutput, Output
-from pairalign.jobs.msa.marks import confidence_marks, residue_marks
-from pairalign.jobs.msa.msa_html import html_lines
+from pairalign.jobs.msa.msa_html import confidence_marks, html_lines, residue_marks
 from pairalign.sequences.sets import SequenceSet
 
 _FASTA_WIDTH = 60
@@ -77,7 +76,7 @@ def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Itera
         marks = residue_marks(alignment, index)
         yield f"{names[index]:<{margin}}  {alignment.text(index)}\n"
         yield f"{f'#=GR {names[index]} PP':<{margin}}  {marks}\n"
-    columns = confidence_marks(alignment.column_confidence).tobytes().decode()
+    columns = confidence_marks(alignment.column_confidence)
     yield f"{'#=GC PP_cons':<{margin}}  {columns}\n//\n"
 
 

@@ -7,10 +7,12 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.error_types import cut_name
 from pairalign.formats.matrix_text import MOST_PADDED
-from pairalign.jobs.msa.marks import confidence_marks, residue_marks
 
 _WIDTH = 80
 
@@ -21,6 +23,7 @@ _COLOURS = (
 """Of a confidence in tenths: from brown over white to blue, which the colour-blind tell apart."""
 
 _MARKS = "0123456789*"
+"""Of a confidence, as HMMER's PP: 0 for less than 0.05, 1 up to 0.15, ..., ``*`` from 0.95 on."""
 
 _STYLE = """
 body { font-family: sans-serif; margin: 1em; background: #fff; color: #000 }
@@ -29,6 +32,20 @@ pre span, .key span { color: #000 }
 .key span { font-family: monospace; padding: 0 .4em }
 .unlike { text-decoration: underline dotted }
 """
+
+
+def residue_marks(alignment: MultipleAlignment, index: int) -> str:
+    """Return the confidence of the residues of a sequence, a mark for each column."""
+    part = slice(*alignment.sequences.offsets[index : index + 2].tolist())
+    confidence = np.full(alignment.width, np.nan)
+    confidence[alignment.columns[part]] = alignment.confidence_of(index)
+    return confidence_marks(confidence)
+
+
+def confidence_marks(confidence: npt.NDArray[np.float64]) -> str:
+    """Return a mark for each confidence; ``.`` where there is none: gaps, single residues."""
+    tenths = np.floor(np.nan_to_num(confidence) * 10 + 0.5).astype(np.int64)
+    return "".join(np.where(np.isnan(confidence), ".", np.array(list(_MARKS))[tenths]).tolist())
 
 
 def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -53,7 +70,7 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
     ]
     margin = max(len("confidence"), *map(len, names)) + 2
     rows = [(alignment.text(index), residue_marks(alignment, index)) for index in order]
-    below = confidence_marks(alignment.column_confidence).tobytes().decode()
+    below = confidence_marks(alignment.column_confidence)
     for start in range(0, alignment.width, _WIDTH):
         block = slice(start, start + _WIDTH)
         yield "<pre>\n"

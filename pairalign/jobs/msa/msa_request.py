@@ -161,8 +161,8 @@ class HomologsOptions(CommandOptions):
 
     homologs: Any = option(
         help="align each family together with homologs: local hits of its sequences in DB (FASTA "
-        "or a store) with an E-value of at most 0.001, trimmed, from near to far, none more than "
-        "95%% identical to another; they are taken out again",
+        "or a store) with an E-value of at most 0.001, trimmed, evenly from near to far; they are "
+        "taken out again",
         metavar="DB",
         kind=PATH,
     )

@@ -38,12 +38,11 @@ from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confid
 from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import family_tree
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, tree_weights
 from pairalign.jobs.msa.large import ENTRY_BYTES, align_large, shorter_residues
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.relatives import placed_members
-from pairalign.jobs.msa.tree_weights import tree_weights
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.results import tree_result
@@ -116,9 +115,9 @@ def _align_with(
 
 
 class _Aligned(NamedTuple):
-    """Distinct sequences that are aligned: a tree of several, posteriors if all pairs have them."""
+    """Distinct sequences that are aligned: their tree, posteriors if all pairs have them."""
 
-    tree: GuideTree | None
+    tree: GuideTree
     columns: npt.NDArray[np.int32]
     width: int
     posteriors: SparsePosteriors | None
@@ -126,10 +125,10 @@ class _Aligned(NamedTuple):
 
 def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRun) -> _Aligned:
     """Align what is distinct of a family, in groups if it is large."""
+    tree = tree or family_tree(sequences, run.resources)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
-        return _Aligned(None, columns, len(columns), None)
-    tree = tree or family_tree(sequences, run.resources)
+        return _Aligned(tree, columns, len(columns), None)
     is_one_group = len(sequences) <= MOST_IN_GROUP
     is_small, shorter = len(sequences) <= MOST_OF_ALL_PAIRS, shorter_residues(sequences.lengths)
     if not (is_one_group or (is_small and shorter <= _MOST_RESIDUES)):

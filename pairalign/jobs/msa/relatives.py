@@ -1,8 +1,8 @@
 """Which sequences of a family are like others, by local alignments, and where their rows are not.
 
 What is said here changes no row. Each sequence is compared with others, drawn by chance, until it
-is like one of them; beyond `_MOST_OF_ALL` sequences as long as there are scores left. Sequences
-decide what is drawn: the order of the input does not matter.
+is like one of them, as long as there are scores left. Sequences decide what is drawn: the order of
+the input does not matter.
 
 - What has no significant local alignment is like no other. An E-value is that of a search of the
   whole family, so one in twenty unrelated sequences has one below `MOST_EVALUE`.
@@ -40,11 +40,8 @@ from pairalign.sequences.sets import SequenceSet
 MOST_EVALUE = 0.05
 """Of the best local alignment of a sequence that is like another."""
 
-_MOST_OF_ALL = 500
-"""Sequences of which each may be compared with all."""
-
 _SCORES = 200
-"""For each sequence of a larger family."""
+"""For each sequence of a family, in the mean."""
 
 _FIRST = 8
 """Sequences that all are compared with; those that are like none of them with twice as many."""
@@ -96,9 +93,8 @@ def find_relatives(sequences: SequenceSet, resources: Resources, *, old: int = 0
     others = np.arange(len(sequences))
     start, stop = 0, _FIRST
     while start < len(compared) and len(left):
-        if len(compared) > _MOST_OF_ALL:
-            stop = min(stop, start + scores // len(left))
-            scores -= (stop - start) * len(left)
+        stop = min(stop, len(compared), start + scores // len(left))
+        scores -= (stop - start) * len(left)
         if start == stop:
             break
         values = log_evalues(sequences, left, compared[start:stop], resources)
