@@ -23,8 +23,8 @@
 // do not matter: without their residues the part scores no less.
 //
 // Where pairs were found by seeds, as a sample, nobody says what is in cells that no seeds point to. So T is
-// that of cells near P, the band goes on along P's diagonals beyond its ends, and the matrix is filled where
-// seeds point elsewhere.
+// that of cells near P, the band goes on along P's diagonals beyond its ends. Where seeds point elsewhere, T is
+// that of all cells, and the matrix is filled where that is too much.
 
 #include <algorithm>
 #include <cstddef>
@@ -486,7 +486,11 @@ int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel,
             by = too_high_beside(band, steps, most);
             if (by <= 0) {
                 rest = std::max(most, job.pair->least_near);
-                return seeds.any(cells) ? TO_FILL : ALIGNED;
+                if (!seeds.any(cells)) return ALIGNED;
+                rest = kernel.most_free(job, cells.data(), cells.size(), nullptr);
+                if (rest < 0 || rest >= found.score) return TO_FILL;
+                by = too_high_beside(band, steps, rest);
+                if (by <= 0) return ALIGNED;
             }
         }
         band.follow(cells, {0, 0}, 0);
