@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "near_lanes.h"
 #include "pair_lanes.h"
 #include "strips.h"
 
@@ -18,5 +19,6 @@ constexpr SuboptimalKernel suboptimal_avx2 = {"avx2",
                                               avx2::suboptimal_most_near,
                                               avx2::suboptimal_most_along,
                                               avx2::PairLanes::LANES,
+                                              avx2::suboptimal_near_lanes,
                                               avx2::suboptimal_group};
 }  // namespace pairalign

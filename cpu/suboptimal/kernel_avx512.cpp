@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "near_lanes.h"
 #include "pair_lanes.h"
 #include "strips.h"
 
@@ -18,5 +19,6 @@ constexpr SuboptimalKernel suboptimal_avx512 = {"avx512",
                                                 avx512::suboptimal_most_near,
                                                 avx512::suboptimal_most_along,
                                                 avx512::PairLanes::LANES,
+                                                avx512::suboptimal_near_lanes,
                                                 avx512::suboptimal_group};
 }  // namespace pairalign

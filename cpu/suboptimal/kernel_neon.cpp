@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "near_lanes.h"
 #include "pair_lanes.h"
 #include "strips.h"
 
@@ -18,5 +19,6 @@ constexpr SuboptimalKernel suboptimal_neon = {"neon",
                                               neon::suboptimal_most_near,
                                               neon::suboptimal_most_along,
                                               neon::PairLanes::LANES,
+                                              neon::suboptimal_near_lanes,
                                               neon::suboptimal_group};
 }  // namespace pairalign

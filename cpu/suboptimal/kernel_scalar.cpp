@@ -2,6 +2,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "near_lanes.h"
 #include "pair_lanes.h"
 #include "strips.h"
 
@@ -17,5 +18,6 @@ constexpr SuboptimalKernel suboptimal_scalar = {"scalar",
                                                 scalar::suboptimal_most_near,
                                                 scalar::suboptimal_most_along,
                                                 scalar::PairLanes::LANES,
+                                                scalar::suboptimal_near_lanes,
                                                 scalar::suboptimal_group};
 }  // namespace pairalign

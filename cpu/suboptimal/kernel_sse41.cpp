@@ -3,6 +3,7 @@
 #include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
+#include "near_lanes.h"
 #include "pair_lanes.h"
 #include "strips.h"
 
@@ -18,5 +19,6 @@ constexpr SuboptimalKernel suboptimal_sse41 = {"sse41",
                                                sse41::suboptimal_most_near,
                                                sse41::suboptimal_most_along,
                                                sse41::PairLanes::LANES,
+                                               sse41::suboptimal_near_lanes,
                                                sse41::suboptimal_group};
 }  // namespace pairalign

@@ -23,8 +23,8 @@
 // do not matter: without their residues the part scores no less.
 //
 // Where pairs were found by seeds, as a sample, nobody says what is in cells that no seeds point to. So T is
-// that of cells near P, the band goes on along P's diagonals beyond its ends. Where seeds point elsewhere, T is
-// that of all cells, and the matrix is filled where that is too much.
+// that of cells near P, and the band goes on along P's diagonals beyond its ends. Where seeds point
+// elsewhere, the matrix is filled if free cells score enough to be of use.
 
 #include <algorithm>
 #include <cstddef>
@@ -288,15 +288,15 @@ class SeedsElsewhere {
 public:
     SeedsElsewhere(const SuboptimalJob& job, const SuboptimalKernel& kernel)
         : pair_(*job.pair), kernel_(kernel), hits_(shared_words(pair_, pair_.word)) {
-        squares_ = &all_.of(hits_.data(), hits_.data() + hits_.size(), pair_.row_count, pair_.column_count,
-                            pair_.least_seeds);
+        squares_.find(hits_.data(), hits_.data() + hits_.size(), pair_.row_count, pair_.column_count,
+                      pair_.least_seeds);
     }
 
     // The seeds of the square that has most of them, both numbers rising.
     std::vector<Anchor> best() const {
         std::vector<Anchor> found;
-        if (squares_->empty()) return found;
-        const Square& most = squares_->front();
+        if (squares_.empty()) return found;
+        const Square& most = squares_.most();
         for (const Anchor& one : hits_)
             if (most.has(one) &&
                 (found.empty() || (one.row > found.back().row && one.column > found.back().column)))
@@ -306,17 +306,11 @@ public:
 
     // Whether an alignment may score enough that is not near the given one.
     bool any(const std::vector<SuboptimalCell>& cells) {
-        std::vector<Square> seen;
-        for (const Square& one : *squares_) {
-            if (is_beside(one, cells)) continue;
-            if (std::any_of(seen.begin(), seen.end(), [&](const Square& two) { return one.is_near(two); }))
-                continue;
-            if (seen.size() == TRIES) return false;
-            if (scores_near(pair_, kernel_, one.middle, pair_.least_near, cells.data(), cells.size()))
-                return true;
-            seen.push_back(one);
-        }
-        return false;
+        const std::vector<Square> squares =
+            squares_.apart(TRIES, [&](const Square& one) { return is_beside(one, cells); });
+        return std::any_of(squares.begin(), squares.end(), [&](const Square& one) {
+            return scores_near(pair_, kernel_, one.middle, pair_.least_near, cells.data(), cells.size());
+        });
     }
 
 private:
@@ -333,8 +327,7 @@ private:
     const pairalign_suboptimal_pair& pair_;
     const SuboptimalKernel& kernel_;
     const std::vector<Anchor> hits_;
-    Squares all_;
-    const std::vector<Square>* squares_;
+    Squares squares_;
 };
 
 bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_free) {
@@ -488,9 +481,7 @@ int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel,
                 rest = std::max(most, job.pair->least_near);
                 if (!seeds.any(cells)) return ALIGNED;
                 rest = kernel.most_free(job, cells.data(), cells.size(), nullptr);
-                if (rest < 0 || rest >= found.score) return TO_FILL;
-                by = too_high_beside(band, steps, rest);
-                if (by <= 0) return ALIGNED;
+                return rest >= 0 && rest < std::min(found.score, job.pair->least) ? ALIGNED : TO_FILL;
             }
         }
         band.follow(cells, {0, 0}, 0);

@@ -45,7 +45,15 @@ struct pairalign_read_seeds {
         each_place_of_all([&](uint64_t word, pairalign::Place place) {
             if (is_new(word, place.read, last)) places_[static_cast<size_t>(starts_[word + 1]++)] = place;
         });
+        describe_scores();
     }
+
+    // Whether scores say no more than whether residues are equal, and fit 8 bits.
+    bool are_scores_simple() const { return are_scores_simple_; }
+    int32_t match() const { return match_; }
+    int32_t mismatch() const { return mismatch_; }
+    // Whether a code matches itself.
+    bool matches(uint8_t code) const { return matches_[code]; }
 
     int32_t length(int32_t read) const {
         return static_cast<int32_t>(reads.offsets[read + 1] - reads.offsets[read]);
@@ -93,6 +101,22 @@ private:
             if (frequent_[word] && is_new(word, place.read, last)) ++starts_[word + 2];
         });
     }
+    void describe_scores() {
+        std::vector<uint8_t> codes = {0, 1, 2, 3};
+        bool is_there[pairalign::SUBOPTIMAL_CODES] = {true, true, true, true};
+        for (const uint8_t* code = reads.codes; code != reads.codes + reads.offsets[reads.reads]; ++code) {
+            if (!is_there[*code]) codes.push_back(*code);
+            is_there[*code] = true;
+        }
+        pairalign_suboptimal_pair pair{};
+        pair.rows = pair.columns = codes.data(), pair.matrix = reads.matrix;
+        pair.row_count = pair.column_count = static_cast<int32_t>(codes.size());
+        pair.gap_open = reads.gap_open, pair.gap_extend = reads.gap_extend;
+        const pairalign::SuboptimalJob job = pairalign::make_job(pair);
+        match_ = job.match, mismatch_ = job.mismatch;
+        are_scores_simple_ = job.is_simple && match_ > 0 && mismatch_ < 0 && pairalign::fits_bytes(job);
+        for (size_t k = 0; k < codes.size(); ++k) matches_[codes[k]] = job.row_codes[k] == codes[k];
+    }
     std::vector<int32_t> no_reads() const { return std::vector<int32_t>(frequent_.size(), -1); }
     // False of a frequent word that the read had before.
     bool is_new(uint64_t word, int32_t read, std::vector<int32_t>& last) const {
@@ -105,37 +129,12 @@ private:
     std::vector<int64_t> starts_;  // of the places of each word
     std::vector<pairalign::Place> places_;
     std::vector<bool> frequent_;  // empty where no word is
+    bool are_scores_simple_ = false, matches_[pairalign::SUBOPTIMAL_CODES] = {};
+    int32_t match_ = 0, mismatch_ = 0;
 };
 
 namespace pairalign {
 namespace {
-
-// Whether reads have an alignment near a cell that scores enough, as far as 8 bits can tell.
-bool scores_enough(const pairalign_read_seeds& seeds, const SuboptimalKernel& kernel,
-                   const std::vector<uint8_t>& rows, int32_t other, SuboptimalCell near) {
-    const pairalign_seed_reads& reads = seeds.reads;
-    pairalign_suboptimal_pair pair{};
-    pair.rows = rows.data(), pair.row_count = static_cast<int32_t>(rows.size());
-    pair.columns = seeds.codes(other), pair.column_count = seeds.length(other);
-    pair.matrix = reads.matrix, pair.cancelled = reads.cancelled;
-    pair.gap_open = reads.gap_open, pair.gap_extend = reads.gap_extend;
-    pair.is_local = 1, pair.unambiguous = reads.unambiguous;
-    return scores_near(pair, kernel, near, reads.least_score);
-}
-
-// Looks near the squares with most points that are not near each other.
-bool any_scores_enough(const pairalign_read_seeds& seeds, const SuboptimalKernel& kernel,
-                       const std::vector<uint8_t>& rows, int32_t other, const std::vector<Square>& squares) {
-    std::vector<Square> seen;
-    for (const Square& one : squares) {
-        if (seen.size() == MOST_TRIES) return false;
-        if (std::any_of(seen.begin(), seen.end(), [&](const Square& two) { return one.is_near(two); }))
-            continue;
-        if (scores_enough(seeds, kernel, rows, other, one.middle)) return true;
-        seen.push_back(one);
-    }
-    return false;
-}
 
 std::vector<uint8_t> other_strand(const uint8_t* codes, int32_t count) {
     std::vector<uint8_t> turned(codes, codes + count);
@@ -144,10 +143,105 @@ std::vector<uint8_t> other_strand(const uint8_t* codes, int32_t count) {
     return turned;
 }
 
-// Calls take(other) for each candidate on a strand. False when cancelled.
-template <typename Take>
-bool find_partners(const pairalign_read_seeds& seeds, const SuboptimalKernel& kernel, int32_t read,
-                   const std::vector<uint8_t>& rows, Take take) {
+// Two reads that may be a candidate: where an alignment is looked for.
+struct Pair {
+    int32_t other, strand;
+    std::vector<Square> tries;
+    bool is_candidate;
+};
+
+// Looks for alignments near seeds.
+class NearSeeds {
+public:
+    NearSeeds(const pairalign_read_seeds& seeds, const SuboptimalKernel& kernel,
+              const std::vector<uint8_t>* strands)
+        : seeds_(seeds), kernel_(kernel), strands_(strands) {}
+
+    // Says of pairs whether one scores enough, as far as 8 bits can tell. False when cancelled.
+    bool look(std::vector<Pair>& pairs) {
+        for (size_t k = 0; k < MOST_TRIES; ++k) {
+            std::vector<Pair*> some;
+            for (Pair& pair : pairs) {
+                if (!pair.is_candidate && k < pair.tries.size()) some.push_back(&pair);
+                if (some.empty() || (some.size() < lanes() && &pair != &pairs.back())) continue;
+                if (is_cancelled()) return false;
+                look_at(some, k);
+                some.clear();
+            }
+        }
+        return true;
+    }
+    bool is_cancelled() const { return *static_cast<const volatile int32_t*>(seeds_.reads.cancelled) != 0; }
+
+private:
+    static constexpr int32_t BESIDE = 128;  // columns
+    static constexpr int32_t ROWS = 2 * AROUND, DIAGONALS = 2 * BESIDE + 1, COLUMNS = ROWS + DIAGONALS;
+    static constexpr size_t ALIGNED = 64;
+
+    size_t lanes() const { return static_cast<size_t>(kernel_.lanes); }
+
+    void look_at(const std::vector<Pair*>& pairs, size_t number) {
+        if (!seeds_.are_scores_simple()) {
+            for (Pair* pair : pairs) pair->is_candidate = scores_enough(*pair, pair->tries[number].middle);
+            return;
+        }
+        if (memory_.empty())
+            memory_.resize(lanes() * (ROWS + COLUMNS + 2 * DIAGONALS + 1) + ALIGNED, SUBOPTIMAL_NO_ROW);
+        uint8_t* const rows =
+            memory_.data() + (ALIGNED - reinterpret_cast<uintptr_t>(memory_.data()) % ALIGNED);
+        uint8_t* const columns = rows + lanes() * ROWS;
+        for (size_t lane = 0; lane < pairs.size(); ++lane) {
+            const Pair& pair = *pairs[lane];
+            const SuboptimalCell near = pair.tries[number].middle;
+            const std::vector<uint8_t>& strand = strands_[pair.strand];
+            lay(rows + lane, ROWS, strand.data(), static_cast<int32_t>(strand.size()), near.row - AROUND,
+                SUBOPTIMAL_NO_ROW);
+            lay(columns + lane, COLUMNS, seeds_.codes(pair.other), seeds_.length(pair.other),
+                near.column - AROUND - BESIDE, SUBOPTIMAL_NO_COLUMN);
+        }
+        const pairalign_seed_reads& reads = seeds_.reads;
+        const uint64_t bits =
+            kernel_.near_lanes({rows, columns, columns + lanes() * COLUMNS, ROWS, DIAGONALS, seeds_.match(),
+                                seeds_.mismatch(), reads.gap_open, reads.gap_extend, enough(reads)});
+        for (size_t lane = 0; lane < pairs.size(); ++lane) pairs[lane]->is_candidate = bits >> lane & 1;
+    }
+
+    // Writes codes from a place on into a lane; others where there are none.
+    void lay(uint8_t* lane, int32_t size, const uint8_t* codes, int32_t count, int32_t first, uint8_t none) {
+        const int32_t begin = std::min(size, std::max(0, -first));
+        const int32_t end = std::max(begin, std::min(size, count - first));
+        for (int32_t k = 0; k < begin; ++k) lane[static_cast<size_t>(k) * lanes()] = none;
+        for (int32_t k = begin; k < end; ++k)
+            lane[static_cast<size_t>(k) * lanes()] =
+                seeds_.matches(codes[first + k]) ? codes[first + k] : none;
+        for (int32_t k = end; k < size; ++k) lane[static_cast<size_t>(k) * lanes()] = none;
+    }
+
+    static int32_t enough(const pairalign_seed_reads& reads) {
+        return std::min(reads.least_score, MOST_SCORE);
+    }
+
+    bool scores_enough(const Pair& pair, SuboptimalCell near) const {
+        const pairalign_seed_reads& reads = seeds_.reads;
+        const std::vector<uint8_t>& strand = strands_[pair.strand];
+        pairalign_suboptimal_pair whole{};
+        whole.rows = strand.data(), whole.row_count = static_cast<int32_t>(strand.size());
+        whole.columns = seeds_.codes(pair.other), whole.column_count = seeds_.length(pair.other);
+        whole.matrix = reads.matrix, whole.cancelled = reads.cancelled;
+        whole.gap_open = reads.gap_open, whole.gap_extend = reads.gap_extend;
+        whole.is_local = 1, whole.unambiguous = reads.unambiguous;
+        return scores_near(whole, kernel_, near, reads.least_score);
+    }
+
+    const pairalign_read_seeds& seeds_;
+    const SuboptimalKernel& kernel_;
+    const std::vector<uint8_t>* const strands_;
+    std::vector<uint8_t> memory_;
+};
+
+// Adds the pairs of a read, on a strand, that share enough seeds. False when cancelled.
+bool find_pairs(const pairalign_read_seeds& seeds, const NearSeeds& near, int32_t read, int32_t strand,
+                const std::vector<uint8_t>& rows, std::vector<Pair>& pairs) {
     const int32_t reads = seeds.reads.reads;
     std::vector<int64_t> ends(static_cast<size_t>(reads) + 1, 0);
     std::vector<int32_t> more(static_cast<size_t>(reads), 0);
@@ -162,16 +256,18 @@ bool find_partners(const pairalign_read_seeds& seeds, const SuboptimalKernel& ke
     });
     Squares squares;
     for (int32_t other = read + 1; other < reads; ++other) {
-        if (*static_cast<const volatile int32_t*>(seeds.reads.cancelled)) return false;
+        if (near.is_cancelled()) return false;
         const Anchor* const begin = hits.data() + ends[static_cast<size_t>(other) - 1];
         const Anchor* const end = hits.data() + ends[static_cast<size_t>(other)];
         const int32_t least = seeds.reads.least_seeds, extra = more[static_cast<size_t>(other)];
         const bool is_sure = seeds.reads.least_score <= 0;
         if ((end - begin) * NEW_SEED + (is_sure ? extra : 0) < least) continue;
-        const std::vector<Square>& found = squares.of(begin, end, static_cast<int32_t>(rows.size()),
-                                                      seeds.length(other), is_sure ? least - extra : least);
-        if (is_sure ? extra >= least || !found.empty() : any_scores_enough(seeds, kernel, rows, other, found))
-            take(other);
+        squares.find(begin, end, static_cast<int32_t>(rows.size()), seeds.length(other),
+                     is_sure ? least - extra : least);
+        if (is_sure && (extra >= least || !squares.empty())) pairs.push_back({other, strand, {}, true});
+        if (is_sure || squares.empty()) continue;
+        pairs.push_back(
+            {other, strand, squares.apart(MOST_TRIES, [](const Square&) { return false; }), false});
     }
     return true;
 }
@@ -195,14 +291,16 @@ PAIRALIGN_API int32_t pairalign_seed_pairs(const pairalign_read_seeds* seeds, in
     const SuboptimalKernel* kernel = suboptimal_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
+        std::vector<uint8_t> strands[2] = {{seeds->codes(read), seeds->codes(read) + seeds->length(read)},
+                                           other_strand(seeds->codes(read), seeds->length(read))};
+        NearSeeds near(*seeds, *kernel, strands);
+        std::vector<Pair> pairs;
+        for (int32_t strand = 0; strand < 2; ++strand)
+            if (!find_pairs(*seeds, near, read, strand, strands[strand], pairs)) return SUBOPTIMAL_CANCELLED;
+        if (!near.look(pairs)) return SUBOPTIMAL_CANCELLED;
         int32_t count = 0;
-        std::vector<uint8_t> rows(seeds->codes(read), seeds->codes(read) + seeds->length(read));
-        for (int32_t strand = 0; strand < 2; ++strand) {
-            if (strand == 1) rows = other_strand(rows.data(), static_cast<int32_t>(rows.size()));
-            if (!find_partners(*seeds, *kernel, read, rows,
-                               [&](int32_t other) { found[count++] = 2 * other + strand; }))
-                return SUBOPTIMAL_CANCELLED;
-        }
+        for (const Pair& pair : pairs)
+            if (pair.is_candidate) found[count++] = 2 * pair.other + pair.strand;
         return count;
     } catch (const std::bad_alloc&) {
         return -1;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <vector>
 
 #include "anchors.h"
@@ -41,9 +42,8 @@ struct Square {
 
 class Squares {
 public:
-    // Those with enough points, most first. `hits`: by row.
-    const std::vector<Square>& of(const Anchor* begin, const Anchor* end, int32_t rows, int32_t columns,
-                                  int32_t least) {
+    // Takes those with enough points. `hits`: by row.
+    void find(const Anchor* begin, const Anchor* end, int32_t rows, int32_t columns, int32_t least) {
         lay(rows, columns);
         squares_.clear();
         for (const Anchor* hit = begin; hit != end; ++hit) {
@@ -64,8 +64,23 @@ public:
             cells_[cell_of(*hit, columns)] = 0;
             rows_before_[static_cast<size_t>(hit->row - hit->column + columns)] = -2;
         }
-        std::sort(squares_.begin(), squares_.end());
-        return squares_;
+    }
+    bool empty() const { return squares_.empty(); }
+    // The one with most points, of some.
+    const Square& most() const { return *std::min_element(squares_.begin(), squares_.end()); }
+    // The `count` with most points that are not near each other, of those that skip() does not leave out.
+    template <typename Skip>
+    std::vector<Square> apart(size_t count, Skip skip) const {
+        std::vector<Square> left, chosen;
+        std::remove_copy_if(squares_.begin(), squares_.end(), std::back_inserter(left), skip);
+        while (!left.empty() && chosen.size() < count) {
+            const Square most = *std::min_element(left.begin(), left.end());
+            chosen.push_back(most);
+            left.erase(std::remove_if(left.begin(), left.end(),
+                                      [&](const Square& one) { return one.is_near(most); }),
+                       left.end());
+        }
+        return chosen;
     }
 
 private:

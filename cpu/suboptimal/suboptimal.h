@@ -172,6 +172,16 @@ struct SuboptimalGroup {
     SuboptimalEnd* ends;  // [count]
 };
 
+// Bands of equal size around diagonals of pairs, a lane each. What is not in a sequence matches nothing.
+struct SuboptimalPlaces {
+    const uint8_t* rows;     // [row_count][lanes]
+    const uint8_t* columns;  // [row_count + diagonals][lanes]: row r is in columns from r on
+    uint8_t* cells;          // [2 * diagonals + 1][lanes], for the kernel
+    int32_t row_count, diagonals;
+    int32_t match, mismatch, gap_open, gap_extend;
+    int32_t enough;  // of 8 bits
+};
+
 constexpr int32_t SUBOPTIMAL_DRIFT = 4;  // rows beyond an alignment in which its diagonal may change by one
 
 constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
@@ -217,6 +227,8 @@ struct SuboptimalKernel {
     int32_t (*most_along)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
                           const SuboptimalBorder* border, int32_t around, int32_t width);
     int32_t lanes;
+    // In which lanes an alignment scores enough, a bit each.
+    uint64_t (*near_lanes)(const SuboptimalPlaces& places);
     // False when cancelled. Scores are right that are at most 255, less the largest of residues with `bias`.
     bool (*group)(const SuboptimalGroup& group);
 };
