@@ -1,20 +1,22 @@
-// The best local alignment within a band: strips of rows, each between two columns. What is outside
-// counts as a cell of score 0, at which an alignment may begin: no value is above that of the whole matrix.
-// Included by kernel_ISA.cpp, once for each instruction set.
+// The best local alignment within a band: strips of rows, each between two columns, whose antidiagonals stay
+// in registers. What is outside counts as a cell of score 0, at which an alignment may begin: no value is
+// above that of the whole matrix. Included by kernel_ISA.cpp, once for each instruction set.
 #pragma once
 
+#include "../core/ties.h"
+#include "short_neighbours.h"
 #include "suboptimal.h"
-#include "strip_cells.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-class BandStrips : StripCells<int16_t, BAND_STRIP> {
+class BandStrips {
 public:
-    BandStrips(const SuboptimalJob& job, const SuboptimalBand& band) : StripCells(job), band_(band) {}
+    BandStrips(const SuboptimalJob& job, const SuboptimalBand& band)
+        : job_(job), band_(band), columns_(job.pair->column_count) {}
 
     bool fill(SuboptimalEnd& end) {
-        clear(band_.edges[0], band_.low[0] - 1, band_.high[0] + ROWS);
+        for (int32_t k = 0; k < columns_ + 2 * BAND_PAD; ++k) band_.h[k] = 0, band_.f[k] = LOWEST;
         for (int32_t strip = 0; strip < band_.strips; ++strip) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return false;
             fill(strip, end);
@@ -23,36 +25,100 @@ public:
     }
 
 private:
-    static void clear(int16_t* edge, int32_t low, int32_t high) {
-        for (int32_t k = low; k <= high; ++k) edge[2 * k] = 0, edge[2 * k + 1] = LOWEST;
-    }
+    static constexpr int LANES = Narrow::LANES, VECTORS = BAND_STRIP / LANES;
+    static constexpr int16_t LOWEST = -16384;  // of gaps: see strip_cells.h
+    static_assert(BAND_PAD >= BAND_STRIP + LANES, "columns that vectors reach");
+
+    // Columns stand from the last one to the first.
+    size_t place(int32_t column) const { return static_cast<size_t>(BAND_PAD + columns_ - column); }
 
     void fill(int32_t strip, SuboptimalEnd& end) {
-        const int32_t row = band_.first_row + strip * ROWS, low = band_.low[strip], high = band_.high[strip];
-        const int16_t* const above = band_.edges[strip & 1];
-        int16_t* const below = band_.edges[~strip & 1];
+        const int32_t row = band_.first_row + strip * BAND_STRIP;
+        const int32_t low = band_.low[strip], high = band_.high[strip];
+        const Narrow open = Narrow::set(static_cast<int16_t>(job_.pair->gap_open)),
+                     extend = Narrow::set(static_cast<int16_t>(job_.pair->gap_extend)),
+                     match = Narrow::set(static_cast<int16_t>(job_.match)),
+                     mismatch = Narrow::set(static_cast<int16_t>(job_.mismatch)), zero = Narrow::set(0);
+        const Narrow is_diagonal = Narrow::set(SUBOPTIMAL_DIAGONAL), is_e = Narrow::set(SUBOPTIMAL_E),
+                     is_e_on = Narrow::set(SUBOPTIMAL_E_ON), is_f_on = Narrow::set(SUBOPTIMAL_F_ON),
+                     is_stop = Narrow::set(SUBOPTIMAL_STOP);
+        alignas(64) int16_t values[BAND_STRIP];
+        for (int i = 0; i < BAND_STRIP; ++i)
+            values[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
+                                                       : static_cast<int16_t>(SUBOPTIMAL_NO_ROW);
+        Narrow residue[VECTORS], diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS];
+        for (int k = 0; k < VECTORS; ++k) {
+            residue[k] = Narrow::load(values + k * LANES);
+            diagonal[k] = h[k] = zero;
+            e[k] = f[k] = Narrow::set(LOWEST);
+        }
+        diagonal[0] = from_below(zero, load_any(band_.h + place(low - 1) - (LANES - 1)));
         uint8_t* flags = band_.flags + band_.flags_at[strip];
-        const UsedCell* used = nullptr;
-        if (strip + 1 < band_.strips) clear(below, low - 1, band_.high[strip + 1] + ROWS);
-        begin(row);
-        for (int32_t d = low; d < high + ROWS; ++d, flags += ROWS) {
-            enter(row, d, above, used, nullptr);
-            const int16_t best = diagonal<true>(band_.residues + (job_.pair->column_count + ROWS - d), flags);
-            const int32_t column = d - ROWS + 1;
-            if (column >= low) {
-                below[2 * column] = here_->values[ROWS - 1];
-                below[2 * column + 1] = f_here_->values[ROWS - 1];
-                band_.last[band_.last_at[strip] + column - low] = here_->values[ROWS - 1];
+        Narrow enough = Narrow::set(static_cast<int16_t>(larger(1, end.score)));
+        for (int32_t d = low; d < high + BAND_STRIP; ++d, flags += BAND_STRIP) {
+            const size_t at = place(d), below = at + BAND_STRIP - LANES;
+            const Narrow h_above = load_any(band_.h + at - (LANES - 1)),
+                         f_above = load_any(band_.f + at - (LANES - 1));
+            Narrow most = zero;
+            for (int k = VECTORS - 1; k >= 0; --k) {
+                const Narrow h_up = from_below(h[k], k ? h[k - 1] : h_above);
+                const Narrow f_on = Narrow::sub(from_below(f[k], k ? f[k - 1] : f_above), extend);
+                const Narrow e_on = Narrow::sub(e[k], extend);
+                e[k] = Narrow::max(e_on, Narrow::sub(h[k], open));
+                f[k] = Narrow::max(f_on, Narrow::sub(h_up, open));
+                const auto equal = Narrow::eq(residue[k], load_any(band_.residues + at + k * LANES));
+                const Narrow aligned = Narrow::add(diagonal[k], Narrow::blend(equal, match, mismatch));
+                h[k] = Narrow::max(Narrow::max(aligned, zero), Narrow::max(e[k], f[k]));
+                diagonal[k] = h_up;
+                most = Narrow::max(most, h[k]);
+                // Ties: the walk back.
+                Narrow flag = Narrow::blend(Narrow::eq(h[k], aligned), is_diagonal, zero);
+                flag = with(Narrow::eq(h[k], e[k]), is_e, flag);
+                flag = with(Narrow::eq(e[k], e_on), is_e_on, flag);
+                flag = with(Narrow::eq(f[k], f_on), is_f_on, flag);
+                flag = with(Narrow::eq(h[k], zero), is_stop, flag);
+                store_bytes(flags + k * LANES, flag);
             }
-            if (d >= high) band_.right[strip * ROWS + d - high] = here_->values[d - high];
-            if (best >= larger(1, end.score)) take_best(row, d, best, *here_, end);
-            leave();
+            store_any(band_.h + below, h[VECTORS - 1]);
+            store_any(band_.f + below, f[VECTORS - 1]);
+            const bool is_best = Narrow::any(Narrow::ge(most, enough));
+            if (!is_best && d < high) continue;
+            for (int k = 0; k < VECTORS; ++k) h[k].store(values + k * LANES);
+            if (d >= high) band_.right[strip * BAND_STRIP + d - high] = values[d - high];
+            if (!is_best) continue;
+            take_best(row, d, values, end);
+            enough = Narrow::set(static_cast<int16_t>(end.score));
+        }
+        leave(strip);
+    }
+
+    // Keeps scores of the last row, and leaves those of columns of the strip alone.
+    void leave(int32_t strip) {
+        const int32_t low = band_.low[strip], high = band_.high[strip];
+        int16_t* const last = band_.last + band_.last_at[strip];
+        for (int32_t column = low; column <= high; ++column) last[column - low] = band_.h[place(column)];
+        const auto clear = [&](int32_t column) {
+            band_.h[place(column)] = 0, band_.f[place(column)] = LOWEST;
+        };
+        clear(low - 1);
+        for (int32_t column = high + 1; column < high + BAND_STRIP; ++column) clear(column);
+    }
+
+    // Ties: the end cell.
+    void take_best(int32_t row, int32_t d, const int16_t* scores, SuboptimalEnd& end) const {
+        for (int32_t i = BAND_STRIP - 1; i >= 0; --i) {
+            if (scores[i] < larger(1, end.score)) continue;
+            const int32_t column = d - i, at = row + i + 1;
+            if (scores[i] > end.score || is_earlier_end(at, column, end.row, end.column))
+                end = {scores[i], at, column};
         }
     }
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
+    const SuboptimalJob& job_;
     const SuboptimalBand& band_;
+    const int32_t columns_;
 };
 
 inline bool suboptimal_band(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end) {

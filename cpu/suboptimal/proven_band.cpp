@@ -74,10 +74,10 @@ public:
           anchors_(std::move(anchors)) {
         const Anchor first = anchors_.front();
         head_ = {first.row + FIRST_HEAD, first.column + FIRST_HEAD};
-        const size_t padded = static_cast<size_t>(columns_) + BAND_STRIP + 1;
-        for (std::vector<int16_t>& one : edges_) one.resize(2 * padded);
-        residues_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, SUBOPTIMAL_NO_COLUMN);
-        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), residues_.begin() + BAND_STRIP);
+        const size_t padded = static_cast<size_t>(columns_) + 2 * BAND_PAD;
+        h_.resize(padded), f_.resize(padded);
+        residues_.assign(padded, SUBOPTIMAL_NO_COLUMN);
+        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), residues_.begin() + BAND_PAD);
     }
 
     void widen() { width_ *= 2, room_around_ *= 2; }
@@ -149,12 +149,12 @@ public:
     }
 
     bool fill(const SuboptimalKernel& kernel, SuboptimalEnd& end) {
-        const SuboptimalBand band{first_row_,         static_cast<int32_t>(low_.size()),
-                                  low_.data(),        high_.data(),
-                                  residues_.data(),   {edges_[0].data(), edges_[1].data()},
-                                  flags_at_.data(),   last_at_.data(),
-                                  flags_.bytes.get(), right_.data(),
-                                  last_.data()};
+        const SuboptimalBand band{first_row_,       static_cast<int32_t>(low_.size()),
+                                  low_.data(),      high_.data(),
+                                  residues_.data(), h_.data(),
+                                  f_.data(),        flags_at_.data(),
+                                  last_at_.data(),  flags_.bytes.get(),
+                                  right_.data(),    last_.data()};
         end = {};
         return kernel.band(job_, band, end);
     }
@@ -182,12 +182,17 @@ public:
                 if (!take(row + i + 1, high_[s], right_[s * BAND_STRIP + static_cast<size_t>(i)]))
                     return false;
             if (row + BAND_STRIP >= rows_) continue;
+            const auto take_below = [&](int32_t column) {
+                return take(row + BAND_STRIP, column,
+                            last_[last_at_[s] + static_cast<size_t>(column - low_[s])]);
+            };
             const bool goes_on = s + 1 < low_.size();
-            for (int32_t column = low_[s]; column <= high_[s]; ++column)
-                if (!goes_on || column < low_[s + 1] || (column == high_[s + 1] && column < columns_))
-                    if (!take(row + BAND_STRIP, column,
-                              last_[last_at_[s] + static_cast<size_t>(column - low_[s])]))
-                        return false;
+            const int32_t end = goes_on ? std::min(low_[s + 1], high_[s] + 1) : high_[s] + 1;
+            for (int32_t column = low_[s]; column < end; ++column)
+                if (!take_below(column)) return false;
+            if (goes_on && high_[s + 1] >= end && high_[s + 1] <= high_[s] && high_[s + 1] < columns_ &&
+                !take_below(high_[s + 1]))
+                return false;
         }
         return true;
     }
@@ -215,7 +220,7 @@ private:
     SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
-    std::vector<int16_t> edges_[2], residues_, right_, last_;
+    std::vector<int16_t> h_, f_, residues_, right_, last_;
     struct Flags {
         std::unique_ptr<uint8_t[]> bytes;  // not cleared
         size_t room = 0;

@@ -184,15 +184,18 @@ struct SuboptimalPlaces {
 
 constexpr int32_t SUBOPTIMAL_DRIFT = 4;  // rows beyond an alignment in which its diagonal may change by one
 
-constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
+constexpr int32_t BAND_STRIP = 32;  // rows of a strip of a band
+constexpr int32_t BAND_PAD = 64;    // columns beside the matrix that vectors reach
 
 // A part of the matrix, see band_strips.h. Neither side of its strips ever goes back.
 struct SuboptimalBand {
     int32_t first_row;  // rows before the first strip
     int32_t strips;
     const int32_t *low, *high;  // the columns of each, from 1 on
-    const int16_t* residues;    // of the columns, from the last to the first, BAND_STRIP more on both sides
-    int16_t* edges[2];          // [columns + BAND_STRIP + 1][2]
+    // Of the columns, from the last to the first, BAND_PAD more on both sides: residues, and for the kernel H
+    // and F of the last row of the strip above.
+    const int16_t* residues;
+    int16_t *h, *f;
     const size_t *flags_at, *last_at;
     // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * BAND_STRIP + i;
     // H in its last column, a row each, and in its last row.
