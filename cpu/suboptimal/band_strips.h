@@ -53,12 +53,14 @@ private:
             e[k] = f[k] = Narrow::set(LOWEST);
         }
         diagonal[0] = from_below(zero, load_any(band_.h + place(low - 1) - (LANES - 1)));
+        const int16_t* const residues = band_.residues;
+        int16_t *const edge_h = band_.h, *const edge_f = band_.f;
         uint8_t* flags = band_.flags + band_.flags_at[strip];
         Narrow enough = Narrow::set(static_cast<int16_t>(larger(1, end.score)));
         for (int32_t d = low; d < high + BAND_STRIP; ++d, flags += BAND_STRIP) {
             const size_t at = place(d), below = at + BAND_STRIP - LANES;
-            const Narrow h_above = load_any(band_.h + at - (LANES - 1)),
-                         f_above = load_any(band_.f + at - (LANES - 1));
+            const Narrow h_above = load_any(edge_h + at - (LANES - 1)),
+                         f_above = load_any(edge_f + at - (LANES - 1));
             Narrow most = zero;
             for (int k = VECTORS - 1; k >= 0; --k) {
                 const Narrow h_up = from_below(h[k], k ? h[k - 1] : h_above);
@@ -66,7 +68,7 @@ private:
                 const Narrow e_on = Narrow::sub(e[k], extend);
                 e[k] = Narrow::max(e_on, Narrow::sub(h[k], open));
                 f[k] = Narrow::max(f_on, Narrow::sub(h_up, open));
-                const auto equal = Narrow::eq(residue[k], load_any(band_.residues + at + k * LANES));
+                const auto equal = Narrow::eq(residue[k], load_any(residues + at + k * LANES));
                 const Narrow aligned = Narrow::add(diagonal[k], Narrow::blend(equal, match, mismatch));
                 h[k] = Narrow::max(Narrow::max(aligned, zero), Narrow::max(e[k], f[k]));
                 diagonal[k] = h_up;
@@ -79,8 +81,8 @@ private:
                 flag = with(Narrow::eq(h[k], zero), is_stop, flag);
                 store_bytes(flags + k * LANES, flag);
             }
-            store_any(band_.h + below, h[VECTORS - 1]);
-            store_any(band_.f + below, f[VECTORS - 1]);
+            store_any(edge_h + below, h[VECTORS - 1]);
+            store_any(edge_f + below, f[VECTORS - 1]);
             const bool is_best = Narrow::any(Narrow::ge(most, enough));
             if (!is_best && d < high) continue;
             for (int k = 0; k < VECTORS; ++k) h[k].store(values + k * LANES);

@@ -37,10 +37,11 @@ public:
         free_[ROWS] = 0;
     }
 
-    // -1 where it is more than 8 bits hold, or when cancelled.
-    int32_t most(const SuboptimalCell* used, size_t count) {
+    // -1 where it is more than 8 bits hold, or when cancelled. No cells are made after one that scores
+    // enough.
+    int32_t most(const SuboptimalCell* used, size_t count, int32_t enough) {
         const SuboptimalCell* const end = used + count;
-        for (int32_t row = 0; row < job_.pair->row_count; row += ROWS) {
+        for (int32_t row = 0; row < job_.pair->row_count && most_ < enough; row += ROWS) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return -1;
             if (!tier(row, 1, columns_, used, end)) return -1;
         }
@@ -197,9 +198,9 @@ private:
 };
 
 inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
-                                    const SuboptimalBorder* border) {
+                                    const SuboptimalBorder* border, int32_t enough) {
     const int32_t most = has_rare_gaps(job) ? RareGaps(job, used, count).most() : -1;
-    return most >= 0 ? most : FreeCells<Bytes::LANES == 64 ? 4 : 2>(job, border).most(used, count);
+    return most >= 0 ? most : FreeCells<Bytes::LANES == 64 ? 4 : 2>(job, border).most(used, count, enough);
 }
 
 // As many rows for each instruction set, so that all look at the same cells.

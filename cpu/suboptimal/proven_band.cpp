@@ -59,7 +59,7 @@ constexpr double WIDEST = 0.3;       // of the matrix
 constexpr int32_t ALONG = 160, ROWS_ALONG = 1024;  // columns and rows beside an alignment that are looked at
 constexpr int32_t BESIDE = 48;                     // seeds on diagonals no further away belong to it
 constexpr size_t TRIES = 4;                        // squares of seeds that are looked at
-constexpr int32_t WIDER = 32, MORE_BESIDE = 16;    // columns of bands
+constexpr int32_t WIDER = 32, MORE_BESIDE = 64;    // columns of bands
 constexpr int32_t DRIFT = 16;                      // rows beyond an alignment for a column more
 constexpr int32_t FAR_BEYOND = 4096, ENOUGH_BEYOND = 4000;  // rows before an alignment and after it
 constexpr int32_t FEW_FREE = 20;                            // that free cells near it score at most, mostly
@@ -447,10 +447,11 @@ bool is_same(const pairalign_suboptimal_found& a, const pairalign_suboptimal_fou
 
 // Whether it is known that no alignment scores enough to be of use.
 bool is_useless(const SuboptimalJob& job, const SuboptimalKernel& kernel) {
-    const int32_t most = kernel.most_free(job, nullptr, 0, nullptr);
+    const int32_t most = kernel.most_free(job, nullptr, 0, nullptr, job.pair->least);
     return most >= 0 && most < job.pair->least;
 }
 
+constexpr int32_t ANY_SCORE = std::numeric_limits<int32_t>::max();
 constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2, UNPROVEN = 3;  // what the C ABI returns
 
 // Whether a narrow band may have missed a part of an alignment.
@@ -485,8 +486,9 @@ int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel,
             if (by <= 0) {
                 rest = std::max(most, job.pair->least_near);
                 if (!seeds.any(cells)) return ALIGNED;
-                rest = kernel.most_free(job, cells.data(), cells.size(), nullptr);
-                return rest >= 0 && rest < std::min(found.score, job.pair->least) ? ALIGNED : TO_FILL;
+                const int32_t enough = std::min(found.score, job.pair->least);
+                rest = kernel.most_free(job, cells.data(), cells.size(), nullptr, enough);
+                return rest >= 0 && rest < enough ? ALIGNED : TO_FILL;
             }
         }
         band.follow(cells, {0, 0}, 0);
@@ -534,7 +536,8 @@ int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
         }
         if (!border || !border->has_room() || !is_same(found, known, known_runs, runs)) {
             border.reset(new Border(band, steps));
-            rest = kernel.most_free(job, steps.cells().data(), steps.cells().size(), &border->get());
+            rest =
+                kernel.most_free(job, steps.cells().data(), steps.cells().size(), &border->get(), ANY_SCORE);
             if (rest < 0) return TO_FILL;
             rest -= lowered;
             known = found;

@@ -54,6 +54,7 @@ public:
         }
         for (const Anchor* hit = begin; hit != end; ++hit) {
             const size_t at = cell_of(*hit, columns);
+            if (4 * cells_[at] < least) continue;  // one of a square's cells has a quarter of its points
             for (const size_t corner : {at, at - 1, at - across_, at - across_ - 1}) {
                 const int32_t points = cells_[corner] + cells_[corner + 1] + cells_[corner + across_] +
                                        cells_[corner + across_ + 1];

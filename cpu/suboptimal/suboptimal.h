@@ -217,9 +217,10 @@ struct SuboptimalKernel {
     bool (*band)(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end);
     // The most that an alignment scores which puts together none of the residues of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
-    // Scores on a border are written if there is one and the kernel knows them.
+    // Scores on a border are written if there is one and the kernel knows them. Where one scores `enough`,
+    // that is all that is said.
     int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
-                         const SuboptimalBorder* border);
+                         const SuboptimalBorder* border, int32_t enough);
     // The most that an alignment scores near the diagonal of a cell, `around` rows before it and after it,
     // and `width` columns beside it, on free cells; `enough`, a number of 8 bits less 64, where it is at
     // least that.
