@@ -39,12 +39,3 @@ def read_blocks(path: str) -> Iterator[bytes]:
     with open(path, "rb", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
             yield block
-
-
-def measure_file(path: str) -> tuple[int, int]:
-    """Return how many bytes `read_blocks` reads, and their CRC-32; OSError as there."""
-    count, checksum = 0, 0
-    for block in read_blocks(path):
-        count += len(block)
-        checksum = add_to_checksum(checksum, block)
-    return count, checksum

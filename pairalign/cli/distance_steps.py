@@ -74,10 +74,10 @@ def run_request(options: Options) -> RunRequest:
 
 def merged(folder: str) -> DistanceMatrix:
     """Merge the distances of one set; DistanceError for those of two."""
-    manifests = read_manifests(folder)
-    if are_of_two_sets(manifests):
+    parts = read_manifests(folder)
+    if are_of_two_sets(parts):
         raise DistanceError(f"'{folder}': distances of two sets, expected those of one")
-    matrix = merge_distances(folder, manifests)
+    matrix = merge_distances(parts)
     assert isinstance(matrix, DistanceMatrix)
     return matrix
 

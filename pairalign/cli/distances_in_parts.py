@@ -13,7 +13,7 @@ from pairalign.formats.distance_parts import (
     merge_distances,
 )
 from pairalign.formats.output import Output
-from pairalign.formats.pieces import read_manifests, remove_parts
+from pairalign.formats.pieces import remove_parts
 from pairalign.jobs.commands.dask_cluster import make_parts
 from pairalign.jobs.commands.planning import with_format
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
@@ -64,7 +64,7 @@ def measure_resumed(
     if not destination.is_done:
         with destination.held(), kept:
             _write(destination, kept, run.problem, measure)
-    return merge_distances(kept.folder, [kept.manifest]), destination.job, kept.discard
+    return merge_distances([kept.part]), destination.job, kept.discard
 
 
 def measure_on_cluster(
@@ -73,9 +73,8 @@ def measure_on_cluster(
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)
     command = _command_of_a_part(request, measure)
-    folder = make_parts(request, run, FORMAT, command, measure=measure.name)
-    manifests = read_manifests(folder)
-    return merge_distances(folder, manifests), partial(remove_parts, folder, manifests)
+    parts = make_parts(request, run, FORMAT, command, measure=measure.name)
+    return merge_distances(parts), partial(remove_parts, parts)
 
 
 def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:

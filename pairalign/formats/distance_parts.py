@@ -17,7 +17,7 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
-from pairalign.formats.pieces import Manifest, checked_blocks, pieces_of_whole
+from pairalign.formats.pieces import Part, checked_blocks, pieces_of_whole
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
@@ -78,24 +78,24 @@ class DistanceWriter:
         """Do nothing: all was written."""
 
 
-def are_of_two_sets(manifests: list[Manifest]) -> bool:
+def are_of_two_sets(parts: list[Part]) -> bool:
     """Whether parts are of the distances of two sets."""
-    return manifests[0].run.get("targets") is not None
+    return parts[0].run.get("targets") is not None
 
 
-def merge_distances(folder: str, manifests: list[Manifest]) -> AnyDistances:
-    """Make a matrix, or a rectangle, of all parts in a folder.
+def merge_distances(parts: list[Part]) -> AnyDistances:
+    """Make a matrix, or a rectangle, of all its parts.
 
     Raises
     ------
     PartsError
         Parts are missing, one is not what was written, or they are no distances.
     """
-    if manifests[0].format != FORMAT:
-        raise PartsError(f"'{folder}': parts of {manifests[0].format}, expected distances")
-    pieces = pieces_of_whole(folder, manifests)
+    if parts[0].format != FORMAT:
+        raise PartsError(f"'{parts[0].folder}': parts of {parts[0].format}, expected distances")
+    pieces = pieces_of_whole(parts)
     blocks = (block for piece in pieces for block in checked_blocks(piece))
-    return read_values(blocks, sum(manifest.bytes for manifest in manifests))
+    return read_values(blocks, sum(piece.bytes for piece in pieces))
 
 
 def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:

@@ -24,7 +24,7 @@ from pairalign.formats.output import (
     refuse_inputs,
 )
 from pairalign.formats.pieces import (
-    Manifest,
+    Part,
     Piece,
     check_piece,
     checked_blocks,
@@ -59,25 +59,24 @@ def merge(
     """
     folder, whole = path_text("parts", parts), path_text("output", output)
     used = None if threads is None else whole_number("threads", threads)
-    merge_parts(folder, read_manifests(folder), whole, format=format, threads=used)
+    merge_parts(read_manifests(folder), whole, format=format, threads=used)
 
 
 def merge_parts(
-    folder: str,
-    manifests: list[Manifest],
+    parts: list[Part],
     whole: str,
     *,
     format: str | None = None,
     threads: int | None = None,
 ) -> None:
-    """Write the whole that the parts of a folder are of: `merge`, of manifests that are read."""
-    refuse_inputs(whole, map(str, pathlib.Path(folder).glob("part-*")))
+    """Write the whole that the parts of a folder are of: `merge`, of parts that are read."""
+    refuse_inputs(whole, map(str, pathlib.Path(parts[0].folder).glob("part-*")))
     check_writable(whole)
     used = usable_cores() if threads is None else threads
-    parts_format = manifests[0].format
+    parts_format = parts[0].format
     if parts_format == DISTANCES:
-        distance_format(whole, format, "rectangular" if are_of_two_sets(manifests) else "condensed")
-        matrix = merge_distances(folder, manifests)
+        distance_format(whole, format, "rectangular" if are_of_two_sets(parts) else "condensed")
+        matrix = merge_distances(parts)
         write_distances(whole, matrix, format, threads=used)
         return
     if format not in (None, parts_format):
@@ -85,7 +84,7 @@ def merge_parts(
             f"{spelled('format', format)} is of distances, but the parts are {parts_format}"
         )
     check_parts_ending(whole, parts_format)
-    merge_pieces(folder, manifests, whole, used)
+    merge_pieces(parts, whole, used)
 
 
 def check_parts_ending(output: str, format: str) -> None:
@@ -96,19 +95,14 @@ def check_parts_ending(output: str, format: str) -> None:
 
 
 def merge_pieces(
-    folder: str,
-    manifests: Sequence[Manifest],
-    path: Path,
-    threads: int = 1,
-    *,
-    by_one_writer: bool = False,
+    parts: Sequence[Part], path: Path, threads: int = 1, *, by_one_writer: bool = False
 ) -> None:
     """Write the whole that parts belong to.
 
     Parameters
     ----------
-    manifests : sequence of Manifest
-        Of all its parts, in the order of their numbers.
+    parts : sequence of Part
+        In the order of their numbers.
     path : str or path
         ``.gz`` compresses.
     threads : int
@@ -123,9 +117,9 @@ def merge_pieces(
     OutputError
         The file cannot be written.
     """
-    pieces = pieces_of_whole(folder, manifests)
+    pieces = pieces_of_whole(parts)
     with open_output(path, threads=threads) as output:
-        writer = WRITERS[manifests[0].format]
+        writer = WRITERS[parts[0].format]
         if by_one_writer and not writer.joined:
             for piece in pieces:
                 for block in checked_blocks(piece):

@@ -13,6 +13,7 @@ import fcntl
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,6 @@ from pairalign.base.run_files import (
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.output import Bytes, Output, output_error, write_all
 from pairalign.formats.pieces import (
-    Kept,
-    Manifest,
     Part,
     check_folder,
     check_place,
@@ -39,7 +38,9 @@ from pairalign.formats.pieces import (
     is_whole,
     prepare_folder,
     read_manifest,
+    remove_parts,
 )
+from pairalign.formats.schemas import PIECES
 
 _log = logging.getLogger("pairalign")
 _IS_HELD = (errno.EWOULDBLOCK, errno.EACCES)
@@ -51,9 +52,7 @@ class PartOutput(Output):
     Parameters
     ----------
     part : Part
-        Where. Its folder is made where there is none.
-    manifest : Manifest
-        Of a part of which there is nothing yet.
+        Of which there is nothing yet. Its folder is made where there is none.
     resume : bool
         Whether pieces stay when writing ends early, and those that are there are not written again.
     owns_folder : bool
@@ -61,8 +60,8 @@ class PartOutput(Output):
 
     Attributes
     ----------
-    manifest : Manifest
-        What has been written.
+    part : Part
+        With what has been written.
     is_resumed : bool
         Whether something was there.
     last : callable
@@ -76,11 +75,9 @@ class PartOutput(Output):
         It cannot be written.
     """
 
-    def __init__(
-        self, part: Part, manifest: Manifest, *, resume: bool, owns_folder: bool = False
-    ) -> None:
+    def __init__(self, part: Part, *, resume: bool, owns_folder: bool = False) -> None:
         begin()
-        self.part, self.manifest = part, manifest
+        self.part = part
         self._keeps, self._owns_folder = resume, owns_folder
         self._is_begun = False
         self._lock: int | None = None
@@ -96,7 +93,7 @@ class PartOutput(Output):
             self._lock = take(part)
             if not (resume and self._lock is not None and self._goes_on()):
                 self._begin()
-            if not self.manifest.complete:
+            if not self.part.complete:
                 self._open()
         except BaseException:
             self.abort()
@@ -112,17 +109,16 @@ class PartOutput(Output):
         if not (before.pieces or before.job):
             return False
         differences = find_differences(
-            {**before.run, "format": before.format},
-            {**self.manifest.run, "format": self.manifest.format},
+            *({**part.run, "format": part.format} for part in (before, self.part))
         )
         if differences:
             raise PartsError(
                 f"'{self.part.begun}' is of another run: {differences} (then and now); {advice}"
             )
-        for piece in before.files(self.part.folder):
+        for piece in before.pieces:
             if not is_whole(piece):
                 raise PartsError(f"'{piece.path}' is not what was written; {advice}")
-        self.manifest, self.is_resumed = before, True
+        self.part, self.is_resumed = before, True
         return True
 
     def _begin(self) -> None:
@@ -131,25 +127,23 @@ class PartOutput(Output):
         That of the same command stays until it is replaced: a task of a cluster may run twice, and
         its part may be merged meanwhile.
         """
-        if check_place(self.part, self.manifest.format):
-            _log.warning(
-                "'%s' was there before and is made again", self.part.piece(self.manifest.format)
-            )
+        if check_place(self.part):
+            _log.warning("'%s' was there before and is made again", self.part.piece())
         before = []
         for path in (self.part.begun, self.part.manifest):
             with contextlib.suppress(PartsError):
                 before.append(read_manifest(path))
         self._save(self.part.begun)
-        if any(one.complete and one.command == self.manifest.command for one in before):
+        if any(one.complete and one.command == self.part.command for one in before):
             return
-        for format in {one.format for one in before} - {self.manifest.format}:
-            for path in self.part.pieces(format):
+        for one in before:
+            for path in one.named() if one.format != self.part.format else ():
                 remove_regular(path)
         remove_regular(self.part.manifest)
 
     def _save(self, path: str) -> None:
         """Write the manifest, and hold it if nobody else may go on with the part."""
-        file = self.manifest.write(path)
+        file = self.part.write(path)
         self._is_begun = True
         self._unlock()
         if self._keeps:
@@ -164,8 +158,7 @@ class PartOutput(Output):
 
     def _open(self) -> None:
         """Open the next piece; its descriptor is that of the one before."""
-        count = sum(piece.bytes > 0 for piece in self.manifest.pieces)
-        path = self.part.piece(self.manifest.format, count + 1)
+        path = self.part.next_piece()
         try:
             self._new = PartFile(os.path.realpath(path), None)
             if self._file is None:
@@ -199,14 +192,12 @@ class PartOutput(Output):
 
     def explain(self, error: OSError) -> OSError:
         """Return the error to raise when writing to `descriptor` failed."""
-        path = self.part.piece(self.manifest.format)
-        return error if isinstance(error, OutputError) else output_error(path, error)
+        return error if isinstance(error, OutputError) else output_error(self.part.piece(), error)
 
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
         assert self._file is not None, "written after the end"
-        path = self.part.piece(self.manifest.format)
-        size = write_all(partial(os.write, self._file), data, path)
+        size = write_all(partial(os.write, self._file), data, self.part.piece())
         self._checksum.value = add_to_checksum(self._checksum.value, data)
         return size
 
@@ -219,7 +210,7 @@ class PartOutput(Output):
         job: dict[str, Any] | None = None,
         complete: bool = False,
     ) -> None:
-        """End a piece, of all that came since the one before; see `Manifest` and `Kept`."""
+        """End a piece, of all that came since the one before; see `Part` and `Piece`."""
         assert self._file is not None
         try:
             size = os.lseek(self._file, 0, os.SEEK_CUR)
@@ -232,10 +223,9 @@ class PartOutput(Output):
         except OSError as error:
             raise self.explain(error) from error
         if size or pairs:
-            checksum = f"{self._checksum.value:08x}"
-            self.manifest.pieces.append(Kept(start, pairs, size, checksum))
-        self.manifest.job, self.manifest.summary = job or {}, summary or {}
-        self.manifest.complete = complete
+            self.part.add(start, pairs, size, f"{self._checksum.value:08x}")
+        self.part.job, self.part.summary = job or {}, summary or {}
+        self.part.complete = complete
         if self._keeps:
             self._save(self.part.begun)
         if size and not complete:
@@ -253,9 +243,9 @@ class PartOutput(Output):
 
     def finish(self) -> None:
         """Put the manifest of the complete part into its place; what was there before goes."""
-        os.close(self.manifest.write(self.part.manifest))
-        pieces = {piece.path for piece in self.manifest.files(self.part.folder)}
-        for path in self.part.pieces(self.manifest.format):
+        os.close(self.part.write(self.part.manifest))
+        pieces = {piece.path for piece in self.part.pieces}
+        for path in self.part.named():
             if path not in pieces:
                 remove_regular(path)
         remove_regular(self.part.begun)
@@ -264,10 +254,10 @@ class PartOutput(Output):
     def discard(self) -> None:
         """Remove the part: what was made of it is there."""
         self._close_file()
-        self.manifest.pieces, self.manifest.job = [], {}  # or after a kill pieces would be missed
-        self.manifest.complete = False
+        self.part.pieces, self.part.job = [], {}  # or after a kill pieces would be missed
+        self.part.complete = False
         self._save(self.part.begun)
-        remove_whole(self.part, self.manifest.format)
+        remove_parts([self.part])
         self._unlock()
 
     def abort(self) -> None:
@@ -276,14 +266,12 @@ class PartOutput(Output):
         A command that is refused when all is open can so be given again as it should have been.
         """
         self._close_file()
-        manifest = self.manifest
-        has_more = manifest.pieces or manifest.job or self.part.pieces(manifest.format)
-        if self._is_begun and not has_more:
+        part = self.part
+        if self._is_begun and not (part.pieces or part.job or part.named()):
             with contextlib.suppress(OSError):
+                remove_regular(part.begun)
                 if self._owns_folder:
-                    remove_whole(self.part, manifest.format)
-                else:
-                    remove_regular(self.part.begun)
+                    remove_empty_folder(part.folder)
         self._unlock()
 
     def _close_file(self) -> None:
@@ -346,15 +334,6 @@ def take(part: Part) -> int | None:
     return file
 
 
-def remove_whole(part: Part, format: str) -> None:
-    """Remove a part that is begun, last its manifest, and its folder if nothing else is in it."""
-    for path in part.pieces(format) + part.unfinished():
-        remove_regular(path)
-    remove_regular(part.begun)
-    with contextlib.suppress(OSError):
-        remove_empty_folder(part.folder)
-
-
 def replace_leftovers(output: str) -> None:
     """Say, and remove, what a dead run with ``--resume`` has left of an output.
 
@@ -375,10 +354,10 @@ def replace_leftovers(output: str) -> None:
     if lock is None:
         return
     try:
-        format = read_manifest(part.begun).format
+        left = [read_manifest(part.begun)]
     except PartsError:  # damaged: which pieces are its own is not known
-        format = "(?!json$)[^.]+"
-    remove_whole(part, format)
+        left = [replace(part, format=format) for format in PIECES]
+    remove_parts(left)
     os.close(lock)
     _log.warning(
         "'%s', which a run with %s had left, is replaced: this run begins anew",

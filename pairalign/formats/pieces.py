@@ -21,10 +21,10 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
+from pairalign.base.checksum import add_to_checksum, read_blocks
 from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import OutputError, PartsError, error_by_cause
 from pairalign.base.part_file import PartFile
@@ -49,57 +49,13 @@ from pairalign.formats.schemas import (
 
 _log = logging.getLogger("pairalign")
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
-_EITHER_MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
 _VERSION = 1
 _MAGIC = b'{"pairalign": '  # what a manifest begins with, also one that was damaged later
 _SHOWN_DIFFERENCES = 6
 
 
-class Part(NamedTuple):
-    """Where a part of a whole is kept: its folder, its number from 1, and how many parts it has."""
-
-    folder: str
-    shard: int
-    shards: int
-
-    @property
-    def manifest(self) -> str:
-        """Where the manifest is of a part that is complete."""
-        return self._path("", ".json")
-
-    @property
-    def begun(self) -> str:
-        """Where the manifest is until then."""
-        return self._path(".", ".begun")
-
-    def piece(self, format: str, number: int = 1) -> str:
-        """Where a piece is, by its number among those that have bytes."""
-        return self._path("", f".{format}" if number == 1 else f".{number}.{format}")
-
-    def pieces(self, format: str) -> list[str]:
-        """Return the paths of all that has the name of a piece of it."""
-        return self._named(re.compile(rf"{self._pattern}(\.\d+)?\.{format}"))
-
-    def unfinished(self) -> list[str]:
-        """Return the paths of hidden files that would have become a piece, or a manifest."""
-        hidden = self._named(re.compile(rf"\.+{self._pattern}\..*"))
-        return [path for path in hidden if is_hidden_name(os.path.basename(path))]
-
-    @property
-    def _pattern(self) -> str:
-        return re.escape(os.path.basename(self._path("", "")))
-
-    def _named(self, pattern: re.Pattern[str]) -> list[str]:
-        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
-        return [os.path.join(self.folder, name) for name in names if pattern.fullmatch(name)]
-
-    def _path(self, before: str, after: str) -> str:
-        name = f"part-{self.shard:0{len(str(self.shards))}}-of-{self.shards}"
-        return os.path.join(self.folder, f"{before}{name}{after}")
-
-
-class Kept(NamedTuple):
-    """What a manifest has of a piece.
+class Piece(NamedTuple):
+    """A piece of a part.
 
     Attributes
     ----------
@@ -109,36 +65,34 @@ class Kept(NamedTuple):
         0: it has no file.
     checksum : str
         CRC-32 of its bytes, in hexadecimal.
+    path : str
+        Of its file.
     """
 
     start: int
     pairs: int
     bytes: int
     checksum: str
-
-
-class Piece(NamedTuple):
-    """A piece and its file."""
-
     path: str
-    kept: Kept
 
 
 @dataclass
-class Manifest:
-    """What is known of a part.
+class Part:
+    """A part of a whole: where it is kept and, as its manifest has it, what there is of it.
 
     Attributes
     ----------
-    run : dict
-        What decides the bytes of the whole: the same in all parts.
     shard, shards : int
         Which part of how many, counted from 1.
+    format : str
+        Of its pieces.
+    run : dict
+        What decides the bytes of the whole: the same in all parts.
     command : list of str
         The arguments of the program that writes it.
     request : dict
         What was asked of the run, see `pairalign.base.declaration.stored`.
-    pieces : list of Kept
+    pieces : list of Piece
         In the order in which they were written.
     job, summary : dict
         What the job, and `pairalign.jobs.commands.summary`, have to know of what was written.
@@ -146,16 +100,27 @@ class Manifest:
         Whether this is all of it.
     """
 
-    run: dict[str, Any]
-    format: str
+    folder: str
     shard: int
     shards: int
+    format: str = ""
+    run: dict[str, Any] = field(default_factory=dict)
     command: list[str] = field(default_factory=list)
     request: dict[str, Any] = field(default_factory=dict)
-    pieces: list[Kept] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
     job: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
+
+    @property
+    def manifest(self) -> str:
+        """Where the manifest is when the part is complete."""
+        return self._path("", ".json")
+
+    @property
+    def begun(self) -> str:
+        """Where the manifest is until then."""
+        return self._path(".", ".begun")
 
     @property
     def pairs(self) -> int:
@@ -167,40 +132,63 @@ class Manifest:
         """Size of its pieces."""
         return sum(piece.bytes for piece in self.pieces)
 
-    def files(self, folder: str) -> list[Piece]:
-        """Return its pieces and where they are; a piece without bytes has no file."""
-        part, count = Part(folder, self.shard, self.shards), 0
-        files = []
-        for kept in self.pieces:
-            count += kept.bytes > 0
-            files.append(Piece(part.piece(self.format, max(count, 1)), kept))
-        return files
+    def piece(self, number: int = 1) -> str:
+        """Where a piece is, by its number among those that have bytes."""
+        return self._path("", f".{self.format}" if number == 1 else f".{number}.{self.format}")
+
+    def next_piece(self) -> str:
+        """Where the next piece is."""
+        return self.piece(1 + sum(piece.bytes > 0 for piece in self.pieces))
+
+    def add(self, start: int, pairs: int, size: int, checksum: str) -> None:
+        """Add the next piece."""
+        self.pieces.append(Piece(start, pairs, size, checksum, self.next_piece()))
+
+    def named(self) -> list[str]:
+        """Return the paths of all that has the name of a piece of it."""
+        return self._matching(rf"{{}}(\.\d+)?\.{self.format}")
+
+    def unfinished(self) -> list[str]:
+        """Return the paths of hidden files that would have become a piece, or a manifest."""
+        hidden = self._matching(r"\.+{}\..*")
+        return [path for path in hidden if is_hidden_name(os.path.basename(path))]
+
+    def _matching(self, pattern: str) -> list[str]:
+        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
+        own = re.compile(pattern.replace("{}", re.escape(os.path.basename(self._path("", "")))))
+        return [os.path.join(self.folder, name) for name in names if own.fullmatch(name)]
+
+    def _path(self, before: str, after: str) -> str:
+        name = f"part-{self.shard:0{len(str(self.shards))}}-of-{self.shards}"
+        return os.path.join(self.folder, f"{before}{name}{after}")
 
     def write(self, path: str) -> int:
-        """Write it in one step, onto the disk; return the open file, which is locked.
+        """Write the manifest in one step, onto the disk; return the open file, which is locked.
 
         Raises
         ------
         OutputError
             It cannot be written.
         """
-        text = json.dumps({"pairalign": _VERSION, **asdict(self)})
+        values = {name: value for name, value in vars(self).items() if name != "folder"}
+        values["pieces"] = [piece[:-1] for piece in self.pieces]
+        text = json.dumps({"pairalign": _VERSION, **values})
         text = f'{text[:-1]}, "digest": "{zlib.crc32(text.encode()):08x}"}}\n'
         try:
-            part = PartFile(path, None)
+            file = PartFile(path, None)
             try:
-                write_all(lambda rest: os.write(part.descriptor, rest), text.encode(), path)
-                os.fsync(part.descriptor)
-                part.publish()
+                write_all(lambda rest: os.write(file.descriptor, rest), text.encode(), path)
+                os.fsync(file.descriptor)
+                file.publish()
                 _sync_folder(path)
             except BaseException:
-                os.close(part.descriptor)
+                os.close(file.descriptor)
                 raise
             finally:
-                part.remove()
+                file.remove()
         except OSError as error:
             raise output_error(path, error) from error
-        return part.descriptor
+        return file.descriptor
 
 
 def _sync_folder(path: str) -> None:
@@ -220,30 +208,32 @@ def is_manifest(descriptor: int) -> bool:
     return os.pread(descriptor, len(_MAGIC), 0) == _MAGIC
 
 
-def read_manifest(path: str) -> Manifest:
-    """Read a manifest; PartsError if it cannot be read or is damaged."""
+def read_manifest(path: str) -> Part:
+    """Read a part's manifest; PartsError if it cannot be read or is damaged."""
     try:
         value = read_object(_read_small(path), MANIFEST)
         digest = value.pop("digest")
         if digest != f"{zlib.crc32(json.dumps(value).encode()):08x}":
             raise SchemaError("its digest is another")
         del value["pairalign"]
-        manifest = Manifest(**{**value, "pieces": [Kept(*piece) for piece in value["pieces"]]})
-        part = Part("", manifest.shard, manifest.shards)
-        expected = {part.begun, part.manifest if manifest.complete else part.begun}
-        if os.path.basename(path) not in expected or manifest.shard > manifest.shards:
-            raise SchemaError(f"it is that of part {manifest.shard} of {manifest.shards}")
-        if manifest.summary:
-            check_object(manifest.summary, SUMMARY_LEFT)
-        if manifest.job:
-            check_object(manifest.job, JOB_LEFT)
+        pieces = value.pop("pieces")
+        part = Part(os.path.dirname(path), **value)
+        for piece in pieces:
+            part.add(*piece)
+        named = (part.begun, part.manifest)[: 1 + part.complete]
+        if os.path.basename(path) not in map(os.path.basename, named) or part.shard > part.shards:
+            raise SchemaError(f"it is that of part {part.shard} of {part.shards}")
+        if part.summary:
+            check_object(part.summary, SUMMARY_LEFT)
+        if part.job:
+            check_object(part.job, JOB_LEFT)
     except OSError as error:
         raise PartsError(f"'{path}': {error.strerror}") from error
     except SchemaError as error:
         raise PartsError(
             f"'{path}' is damaged ({error}): delete it and make its part again"
         ) from error
-    return manifest
+    return part
 
 
 def _read_small(path: str) -> bytes:
@@ -257,7 +247,7 @@ def _read_small(path: str) -> bytes:
         return file.read()
 
 
-def read_manifests(folder: str) -> list[Manifest]:
+def read_manifests(folder: str) -> list[Part]:
     """Read the manifests of a folder, in the order of their parts.
 
     Of one run that was cut into several numbers of parts, whose results are the same, those of the
@@ -275,46 +265,33 @@ def read_manifests(folder: str) -> list[Manifest]:
         raise error_by_cause(PartsError, reason, error) from error
     if not names:
         raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
-    manifests = [read_manifest(os.path.join(folder, name)) for name in names]
-    manifests, names = _without_left_over(folder, manifests, names)
-    for name, manifest in zip(names, manifests, strict=True):
-        _check_same(folder, names[0], manifests[0], name, manifest)
-    return sorted(manifests, key=lambda manifest: manifest.shard)
+    parts = {name: read_manifest(os.path.join(folder, name)) for name in names}
+    counts = Counter(part.shards for part in parts.values())
+    complete = [shards for shards, count in counts.items() if count == shards]
+    if complete and all(part.run == parts[names[0]].run for part in parts.values()):
+        others = [name for name in names if parts[name].shards != min(complete)]
+        parts = {name: parts[name] for name in names if name not in others}
+        if others:
+            _log.warning(
+                "'%s': its %s parts are taken; left over is what the same run was cut into "
+                "otherwise: %s",
+                folder,
+                f"{min(complete):,}",
+                f"{others[0]}{f' and {len(others) - 1:,} more' if len(others) > 1 else ''}",
+            )
+    runs = {name: _run_of(part) for name, part in parts.items()}
+    first = next(iter(runs))
+    for name, run in runs.items():
+        differences = find_differences(runs[first], run)
+        if differences:
+            raise PartsError(
+                f"'{folder}': {first} and {name} are not of the same run; {differences}"
+            )
+    return sorted(parts.values(), key=lambda part: part.shard)
 
 
-def _without_left_over(
-    folder: str, manifests: list[Manifest], names: list[str]
-) -> tuple[list[Manifest], list[str]]:
-    """Leave out parts of another number of parts of the same run; say which."""
-    present = Counter(manifest.shards for manifest in manifests)
-    complete = [shards for shards, count in present.items() if count == shards]
-    if (
-        len(present) == 1
-        or not complete
-        or any(manifest.run != manifests[0].run for manifest in manifests)
-    ):
-        return manifests, names
-    chosen = min(complete)
-    others = [
-        name for name, manifest in zip(names, manifests, strict=True) if manifest.shards != chosen
-    ]
-    _log.warning(
-        "'%s': its %s parts are taken; left over is what the same run was cut into otherwise: %s",
-        folder,
-        f"{chosen:,}",
-        f"{others[0]}{f' and {len(others) - 1:,} more' if len(others) > 1 else ''}",
-    )
-    kept = [k for k, manifest in enumerate(manifests) if manifest.shards == chosen]
-    return [manifests[k] for k in kept], [names[k] for k in kept]
-
-
-def _check_same(folder: str, first: str, manifest: Manifest, second: str, other: Manifest) -> None:
-    differences = find_differences(
-        {**manifest.run, "format": manifest.format, "parts": manifest.shards},
-        {**other.run, "format": other.format, "parts": other.shards},
-    )
-    if differences:
-        raise PartsError(f"'{folder}': {first} and {second} are not of the same run; {differences}")
+def _run_of(part: Part) -> dict[str, Any]:
+    return {**part.run, "format": part.format, "parts": part.shards}
 
 
 def find_differences(one: dict[str, Any], other: dict[str, Any]) -> str:
@@ -341,10 +318,10 @@ def _flatten(described: object, other: object, name: str = "") -> dict[str, Any]
     return values
 
 
-def missing_shards(manifests: Sequence[Manifest]) -> list[int]:
+def missing_shards(parts: Sequence[Part]) -> list[int]:
     """Return the numbers of the parts that are not there; a manifest says a million at most."""
-    there = {manifest.shard for manifest in manifests}
-    return [shard for shard in range(1, manifests[0].shards + 1) if shard not in there]
+    there = {part.shard for part in parts}
+    return [shard for shard in range(1, parts[0].shards + 1) if shard not in there]
 
 
 def describe_shards(shards: Sequence[int]) -> str:
@@ -371,7 +348,7 @@ def without_option(command: list[str], name: str, values: int) -> list[str]:
     return left
 
 
-def pieces_of_whole(folder: str, manifests: Sequence[Manifest]) -> list[Piece]:
+def pieces_of_whole(parts: Sequence[Part]) -> list[Piece]:
     """Return the pieces with bytes of all parts of a whole, in the order of output.
 
     What they hold is checked when it is read.
@@ -381,63 +358,41 @@ def pieces_of_whole(folder: str, manifests: Sequence[Manifest]) -> list[Piece]:
     PartsError
         Parts are missing, do not meet, or have not the size that they should.
     """
-    missing = missing_shards(manifests)
+    missing = missing_shards(parts)
     if missing:
         raise PartsError(
-            f"'{folder}': {len(missing):,} of {manifests[0].shards:,} parts are missing: "
+            f"'{parts[0].folder}': {len(missing):,} of {parts[0].shards:,} parts are missing: "
             f"{describe_shards(missing)}; {spelled('plan')} says how to make them"
         )
     places: list[tuple[float, Piece]] = []
-    for manifest in manifests:
+    for part in parts:
         # One without pairs has the header of all, or the footer.
-        start = None if manifest.pairs else 0 if manifest.shard == 1 else float("inf")
-        for piece in manifest.files(folder):
-            places.append((piece.kept.start if start is None else start, piece))
+        start = None if part.pairs else 0 if part.shard == 1 else float("inf")
+        places += ((piece.start if start is None else start, piece) for piece in part.pieces)
     places.sort(key=lambda place: place[0])
     end = 0
     for start, piece in places:
-        if piece.kept.pairs and start != end:
+        if piece.pairs and start != end:
             raise PartsError(
-                f"'{piece.path}' has pairs from {piece.kept.start + 1:,} on, and what comes before "
+                f"'{piece.path}' has pairs from {piece.start + 1:,} on, and what comes before "
                 f"them ends with pair {end:,}: another version has cut it; make it again"
             )
-        end += piece.kept.pairs
-    pieces = [piece for _, piece in places if piece.kept.bytes]
+        end += piece.pairs
+    pieces = [piece for _, piece in places if piece.bytes]
     for piece in pieces:
-        _check_size(piece)
+        if not os.path.isfile(piece.path) or os.path.getsize(piece.path) != piece.bytes:
+            raise _damaged(piece, "it is missing, or of another size")
     return pieces
-
-
-def _check_size(piece: Piece) -> None:
-    """Raise PartsError unless a piece is a file of the right size."""
-    try:
-        size = os.path.getsize(piece.path)
-    except OSError as error:
-        raise PartsError(f"'{piece.path}': {error.strerror}; make it again") from error
-    if size != piece.kept.bytes:
-        raise PartsError(_damaged(piece.path, f"{size:,} bytes, expected {piece.kept.bytes:,}"))
-
-
-def is_whole(piece: Piece) -> bool:
-    """Whether a piece is there as it was written."""
-    if not piece.kept.bytes:
-        return True
-    try:
-        size, checksum = measure_file(piece.path) if is_regular(piece.path) else (0, 0)
-    except OSError:
-        return False
-    return (size, f"{checksum:08x}") == (piece.kept.bytes, piece.kept.checksum)
 
 
 def checked_blocks(piece: Piece) -> Iterator[bytes]:
     """Read a piece; PartsError in the end if it is not what was written."""
-    size, checksum = 0, 0
+    checksum = 0
     for block in read_blocks(piece.path):
-        size += len(block)
         checksum = add_to_checksum(checksum, block)
         yield block
-    if (size, f"{checksum:08x}") != (piece.kept.bytes, piece.kept.checksum):
-        raise PartsError(_damaged(piece.path, "its checksum is another"))
+    if f"{checksum:08x}" != piece.checksum:
+        raise _damaged(piece, "its checksum is another")
 
 
 def check_piece(piece: Piece) -> None:
@@ -446,19 +401,35 @@ def check_piece(piece: Piece) -> None:
         pass
 
 
-def _damaged(path: str, reason: str) -> str:
-    return f"'{path}' is not what was written ({reason}): delete it and its .json and make it again"
+def _damaged(piece: Piece, reason: str) -> PartsError:
+    return PartsError(
+        f"'{piece.path}' is not what was written ({reason}): delete it and its .json and make it "
+        "again"
+    )
 
 
-def find_complete(part: Part, run: dict[str, Any], format: str) -> Manifest | None:
-    """Return the manifest of a part, if all of it is there as a run has written it."""
+def is_whole(piece: Piece) -> bool:
+    """Whether a piece is there as it was written."""
+    if not piece.bytes:
+        return True
+    if not is_regular(piece.path):
+        return False
     try:
-        manifest = read_manifest(part.manifest)
+        check_piece(piece)
+    except (OSError, PartsError):
+        return False
+    return True
+
+
+def find_complete(part: Part) -> Part | None:
+    """Return a part as its manifest has it, if all is there as the same run has written it."""
+    try:
+        written = read_manifest(part.manifest)
     except PartsError:
         return None
-    if (manifest.run, manifest.format) != (run, format):
+    if (written.run, written.format) != (part.run, part.format):
         return None
-    return manifest if all(map(is_whole, manifest.files(part.folder))) else None
+    return written if all(map(is_whole, written.pieces)) else None
 
 
 def prepare_folder(folder: str) -> None:
@@ -472,7 +443,7 @@ def prepare_folder(folder: str) -> None:
         raise OutputError(f"cannot use '{folder}' as a folder: {reason}") from error
 
 
-def check_place(part: Part, format: str) -> bool:
+def check_place(part: Part) -> bool:
     """Whether pairalign has begun or written a part.
 
     Raises
@@ -485,20 +456,16 @@ def check_place(part: Part, format: str) -> bool:
         if not is_regular(path):
             raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
         read_manifest(path)
-    for path in part.pieces(format):
+    for path in part.named():
         if not there or not is_regular(path):
             raise PartsError(f"'{path}' has no manifest, so it is no part: move it away")
     return bool(there)
 
 
-def _is_manifest_name(name: str) -> bool:
-    return _EITHER_MANIFEST.fullmatch(name) is not None
-
-
 def check_folder(folder: str) -> list[str]:
-    """Return the names of the manifests in a folder in which there is nothing else but parts.
+    """Return the names of the manifests in a folder, where there is one, that has parts alone.
 
-    None if there is no folder. Nothing is changed.
+    Nothing is changed.
 
     Raises
     ------
@@ -514,7 +481,7 @@ def check_folder(folder: str) -> list[str]:
         path = os.path.join(folder, name)
         if not is_name_of_part(name) or not is_regular(path):
             raise PartsError(f"'{path}' is not of this run: move it away")
-    manifests = [name for name in names if _is_manifest_name(name)]
+    manifests = [name for name in names if name.endswith((".json", ".begun"))]
     pieces = sorted(name for name in names if not name.startswith("."))
     if pieces and not manifests:
         path = os.path.join(folder, pieces[0])
@@ -522,35 +489,22 @@ def check_folder(folder: str) -> list[str]:
     return manifests
 
 
-def check_parts(folder: str, run: dict[str, Any]) -> list[Manifest]:
-    """Return the manifests in a folder of parts of a run; PartsError if one is of another."""
-    manifests = []
-    for name in check_folder(folder):
-        path = os.path.join(folder, name)
-        manifests.append(read_manifest(path))
-        if manifests[-1].run != run:
+def check_parts(folder: str, run: dict[str, Any]) -> list[Part]:
+    """Return the parts in a folder of those of a run; PartsError if one is of another."""
+    parts = [read_manifest(os.path.join(folder, name)) for name in check_folder(folder)]
+    for part in parts:
+        if part.run != run:
+            path = part.manifest if part.complete else part.begun
             raise PartsError(f"'{path}' is of another run: move '{folder}' away")
-    return manifests
+    return parts
 
 
-def clear_parts(folder: str, run: dict[str, Any]) -> None:
-    """Remove the parts of a run, and their folder if nothing else is in it.
-
-    Raises
-    ------
-    PartsError
-        See `check_parts`.
-    """
-    remove_parts(folder, check_parts(folder, run))
-
-
-def remove_parts(folder: str, manifests: Sequence[Manifest]) -> None:
-    """Remove all parts in a folder, which are of some manifests' formats, and it if it is empty."""
-    formats = {manifest.format for manifest in manifests}
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    for name in sorted(names, key=_is_manifest_name):  # these last: they say whose the others are
-        is_piece = name.startswith(".") or name.rpartition(".")[2] in formats
-        if is_name_of_part(name) and (is_piece or _is_manifest_name(name)):
-            remove_regular(os.path.join(folder, name))
-    with contextlib.suppress(OSError):
-        remove_empty_folder(folder)
+def remove_parts(parts: Sequence[Part]) -> None:
+    """Remove parts, each with its manifest last, and their folders if nothing else is in them."""
+    for part in parts:
+        manifests = (part.begun, part.manifest)[: 1 + part.complete]
+        for path in (*part.named(), *part.unfinished(), *manifests):
+            remove_regular(path)
+    for folder in {part.folder for part in parts}:
+        with contextlib.suppress(OSError):
+            remove_empty_folder(folder)

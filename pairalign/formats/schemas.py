@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DISTANCES, STEPS = "distances", "steps"
 """The formats of pieces that hold distances, and results of steps."""
+PIECES = (*REGISTRY, DISTANCES, STEPS)
+"""The formats of pieces."""
 MOST_MANIFEST_BYTES = 256 << 20  # hits that a search has in hand are in it
 MOST_NPY_HEADER_BYTES = 1 << 16
 _MOST_NESTED = 32
@@ -94,7 +96,7 @@ _PIECE = Kind(
 MANIFEST: Schema = {
     "pairalign": Field(_whole(1, 1)),
     "run": Field(_OBJECT),
-    "format": Field(_one_of(*REGISTRY, DISTANCES, STEPS)),
+    "format": Field(_one_of(*PIECES)),
     "shard": Field(_whole(1, MOST_SHARDS)),
     "shards": Field(_whole(1, MOST_SHARDS)),
     "command": Field(_list_of(_TEXT)),
@@ -105,7 +107,7 @@ MANIFEST: Schema = {
     "complete": Field(_FLAG),
     "digest": Field(_CRC),
 }
-"""A part's manifest: `pairalign.formats.pieces.Manifest`, its version, and the CRC-32 of both."""
+"""A part's manifest: `pairalign.formats.pieces.Part`, its version, and the CRC-32 of both."""
 
 _POSTERIORS = {
     **{"queries": "int32", "targets": "int32", "offsets": "int64", "rows": "int32"},
@@ -128,7 +130,7 @@ JOB_LEFT: Schema = {
     "slice": Field(_whole(1, 2**60)),
     "hits": Field(_TEXT),
 }
-"""`Manifest.job`: how far a search for the best hits has come; of other jobs it is empty."""
+"""`Part.job`: how far a search for the best hits has come; of other jobs it is empty."""
 
 _EXTREME = Kind(
     "two names, a score, and numbers of matches and columns",
@@ -146,7 +148,7 @@ SUMMARY_LEFT: Schema = {
     "low": Field(_EXTREME, required=False),
     "kinds": Field(_list_of(_COUNT), required=False),
 }
-"""`Manifest.summary`: pairs written, the extreme ones, overlaps by kind."""
+"""`Part.summary`: pairs written, the extreme ones, overlaps by kind."""
 
 DISTANCES_HEAD: Schema = {
     "names": Field(_list_of(_TEXT)),

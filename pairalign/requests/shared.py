@@ -192,14 +192,14 @@ class OutputRules(Request):
         from pairalign.formats.pieces import Part
 
         if self.shard is not None:
-            return Part(self.output, *self.shard)
+            return Part(self.output, *self.shard, self.format or "")
         return whole_part(self.output) if self.resume else None
 
     @property
     def path(self) -> str:
         """The file that results go to; of a shard, its first piece."""
         part = None if self.shard is None else self.part
-        return self.output if part is None else part.piece(self.known_format)
+        return self.output if part is None else part.piece()
 
     @property
     def known_format(self) -> str:

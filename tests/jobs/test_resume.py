@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from resuming import OPTIONS, interrupt, md5, run, write_set
 
 from pairalign.errors import PartsError
 from pairalign.formats.part_output import PartOutput, take, whole_part
-from pairalign.formats.pieces import Manifest, Part, read_manifest
+from pairalign.formats.pieces import Part, read_manifest
 from pairalign.jobs.run import slabs as slabs_module
 
 BEGUN = "out.paf.parts/.part-1-of-1.begun"
@@ -139,8 +140,8 @@ def test_a_piece_that_is_not_in_the_manifest_is_written_again(command, monkeypat
 
 def test_two_runs_of_one_output(capfd):
     write_set("in.fa", 30, 60)
-    manifest = Manifest({"run": 1}, "paf", 1, 1)
-    held = PartOutput(whole_part("out.paf"), manifest, resume=True, owns_folder=True)
+    part = replace(whole_part("out.paf"), format="paf", run={"run": 1})
+    held = PartOutput(part, resume=True, owns_folder=True)
     for options in ((), ("--resume",)):
         run("align", "in.fa", "-o", "out.paf", "-q", *options, code=1)
         assert "another run is writing this output" in capfd.readouterr().err
@@ -149,8 +150,8 @@ def test_two_runs_of_one_output(capfd):
 
 
 def test_a_run_that_has_just_finished(monkeypatch):
-    part = Part(".", 1, 1)
-    os.close(Manifest({}, "paf", 1, 1).write(part.begun))
+    part = Part(".", 1, 1, "paf")
+    os.close(part.write(part.begun))
 
     def finish(descriptor: int, how: int) -> None:
         os.unlink(part.begun)

@@ -97,7 +97,7 @@ STEPS = [
     (run_files.os, "unlink"),
     (run_files.os, "rmdir"),
     (pieces, "_sync_folder"),
-    (pieces, "measure_file"),
+    (pieces, "check_piece"),
     (PartOutput, "_open"),
     (merge, "merge_pieces"),
 ]

@@ -18,7 +18,7 @@ from pairalign import CapacityError
 from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
-from pairalign.formats.pieces import clear_parts, read_manifests
+from pairalign.formats.pieces import read_manifests, remove_parts
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import WindowGrid, count_cells
@@ -131,11 +131,11 @@ def test_what_is_no_piece_of_the_run_stays():
     make_parts()
     own = Path("parts/part-1-of-3.bak")
     own.write_text("mine")
-    clear_parts("parts", read_manifests("parts")[0].run)
+    remove_parts(read_manifests("parts"))
     assert [path.name for path in Path("parts").iterdir()] == [own.name]
     own.unlink()
     make_parts()
-    clear_parts("parts", read_manifests("parts")[0].run)
+    remove_parts(read_manifests("parts"))
     assert not Path("parts").exists()
 
 

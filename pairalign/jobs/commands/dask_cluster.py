@@ -23,7 +23,6 @@ from pairalign.formats.part_output import whole_part
 from pairalign.formats.pieces import (
     Part,
     check_parts,
-    clear_parts,
     is_whole,
     prepare_folder,
     read_manifests,
@@ -88,10 +87,9 @@ def run_on_cluster(
     command = without_option(command, "--log", values=1)
     command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
-    folder = make_parts(request, job, format.name, command, **more)
-    manifests = read_manifests(folder)
-    merge_pieces(folder, manifests, request.writing.output, job.threads)
-    remove_parts(folder, manifests)
+    parts = make_parts(request, job, format.name, command, **more)
+    merge_pieces(parts, request.writing.output, job.threads)
+    remove_parts(parts)
 
 
 def check_workers(request: OutputOptions) -> None:
@@ -117,7 +115,7 @@ def make_parts(
     format: str,
     command: list[str],
     **more: object,
-) -> str:
+) -> list[Part]:
     """Make all parts of a result on a cluster.
 
     Parameters
@@ -131,21 +129,27 @@ def make_parts(
 
     Returns
     -------
-    str
-        The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
+    list of Part
+        In the folder ``OUT.parts``, from which the caller removes them when it has used them.
     """
     begin(lambda: job)
     writing = request.writing
     assert writing.dask is not None
     folder = parts_folder_of(writing.output)
     described = describe_run(job, format=format, **more)
-    check_parts(folder, described)
+    before = check_parts(folder, described)
     with _open_client(writing.dask) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
-        tasks, done = _reusable(folder, described, tasks) if writing.resume else (tasks, [])
-        if not done:
-            clear_parts(folder, described)
+        done: list[int] = []
+        if writing.resume and any(part.complete for part in before):
+            before = read_manifests(folder)
+            done = [one.shard for one in before if all(map(is_whole, one.pieces))]
+        if done:
+            tasks = before[0].shards
+            log.warning("resumed: %s of %s parts are there", len(done), tasks)
+        else:
+            remove_parts(check_parts(folder, described))
         prepare_folder(folder)
         needed = _needed_resources(request.resources.device, workers)
         submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
@@ -155,19 +159,7 @@ def make_parts(
             if k not in done
         ]
         _await_parts(client, futures, job, tasks)
-    return folder
-
-
-def _reusable(folder: str, described: dict[str, Any], tasks: int) -> tuple[int, list[int]]:
-    """Return the number of parts, and which of them a run that was ended has left, complete."""
-    if not os.path.isdir(folder) or not any(name.endswith(".json") for name in os.listdir(folder)):
-        return tasks, []
-    manifests = [manifest for manifest in read_manifests(folder) if manifest.run == described]
-    done = [manifest.shard for manifest in manifests if all(map(is_whole, manifest.files(folder)))]
-    if not done:
-        return tasks, []
-    log.warning("resumed: %s of %s parts are there", len(done), manifests[0].shards)
-    return manifests[0].shards, done
+    return read_manifests(folder)
 
 
 def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:

@@ -7,6 +7,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Protocol
 
@@ -18,7 +19,6 @@ from pairalign.base.spelling import left_out
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.part_output import PartOutput, replace_leftovers
 from pairalign.formats.pieces import (
-    Manifest,
     Part,
     check_place,
     find_complete,
@@ -54,16 +54,15 @@ def prepare_output(request: OutputOptions) -> str:
         They cannot go there, or what is there is not pairalign's.
     """
     writing, path = request.writing, request.writing.path
-    if writing.shard is None:
+    part = writing.part  # says where nothing can be kept
+    if part is None or writing.shard is None:
         check_writable(path)
-        _ = writing.part  # says where nothing can be kept
         return path
-    part = Part(writing.output, *writing.shard)
     check_files(changed(request, output=path))
     prepare_folder(part.folder)
     for file in (path, part.manifest):
         check_writable(file)
-    check_place(part, writing.known_format)
+    check_place(part)
     return part.manifest
 
 
@@ -78,8 +77,8 @@ class Destination:
         All that is to be done.
     output : PartOutput, optional
         Where to, if results come in pieces.
-    complete : Manifest, optional
-        Of a shard of which all was written before.
+    complete : Part, optional
+        A shard of which all was written before.
 
     Attributes
     ----------
@@ -110,28 +109,27 @@ class Destination:
         writing: OutputRules,
         job: AlignmentJob,
         output: PartOutput | None = None,
-        complete: Manifest | None = None,
+        complete: Part | None = None,
     ) -> None:
-        manifest = complete if output is None else output.manifest
+        part = complete if output is None else output.part
         self.path, self.format, self._writing = writing.path, writing.known_format, writing
         self.job, self.output = job, output
-        self.piece, self.before = WHOLE, {} if manifest is None else manifest.summary
-        self.is_done = manifest is not None and manifest.complete
+        self.piece, self.before = WHOLE, {} if part is None else part.summary
+        self.is_done = part is not None and part.complete
         self.is_resumed = self.is_done or (output is not None and output.is_resumed)
         self.summary: Callable[[], dict[str, Any]] = dict
         self._ranges, self._done, self._pairs = job.pieces, 0, job.pairs
         self._ends = list(accumulate(piece.pairs for piece in job.pieces))
         self._cut_at = time.monotonic()
-        if output is not None and manifest is not None:
-            number, shards = output.part[1:]
-            is_first = number == 1 and not manifest.pieces
-            self._go_on(manifest)
-            self.piece = Piece(is_first, number == shards, self._place(self._done) + 1)
+        if output is not None and part is not None:
+            is_first = part.shard == 1 and not part.pieces
+            self._go_on(part)
+            self.piece = Piece(is_first, part.shard == part.shards, self._place(self._done) + 1)
             output.last = lambda: (*self._until(self._pairs), self.summary())
 
-    def _go_on(self, manifest: Manifest) -> None:
-        """Leave out what the pieces of a manifest have."""
-        for piece in manifest.pieces:
+    def _go_on(self, part: Part) -> None:
+        """Leave out what the pieces of a part have."""
+        for piece in part.pieces:
             starts = piece.start == self._place(self._done)
             self._done += piece.pairs
             if not starts or self._done > self._pairs:
@@ -143,7 +141,7 @@ class Destination:
             return
         log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
         if not self.is_done:
-            self.job = self.job.after(self._done, manifest.job)
+            self.job = self.job.after(self._done, part.job)
 
     def _place(self, done: int) -> int:
         """Return the place in the pair matrix of the pair that follows some of the job."""
@@ -193,14 +191,8 @@ class Destination:
                 return
             from pairalign.formats.merge import merge_pieces  # few runs are resumed
 
-            folder, manifest = self.output.part.folder, self.output.manifest
-            merge_pieces(
-                folder,
-                [manifest],
-                self.path,
-                self.job.threads,
-                by_one_writer=not self.output.is_resumed,
-            )
+            is_new = not self.output.is_resumed
+            merge_pieces([self.output.part], self.path, self.job.threads, by_one_writer=is_new)
             self.output.discard()
 
 
@@ -242,17 +234,17 @@ def _open_part(
     """Find out what there is of a part, and open it if it is not complete."""
     writing, format = request.writing, request.writing.known_format
     run = describe_run(job, format=format, **more)  # it digests the sets
-    begun = Manifest(run, format, part.shard, part.shards)
+    part = replace(part, format=format, run=run)
     is_shard = writing.shard is not None
     if is_shard:
-        begun.command, begun.request = list(request.command_line), stored(request)
+        part.command, part.request = list(request.command_line), stored(request)
     if is_shard and writing.resume:
-        complete = find_complete(part, run, format)
+        complete = find_complete(part)
         if complete is not None:
             log.warning("'%s' is complete", writing.path)
             remove_regular(part.begun)
             return Destination(writing, job, complete=complete)
-    output = PartOutput(part, begun, resume=writing.resume, owns_folder=not is_shard)
+    output = PartOutput(part, resume=writing.resume, owns_folder=not is_shard)
     try:
         return Destination(writing, job, output)
     except BaseException:

@@ -10,6 +10,7 @@ import io
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out
 from pairalign.formats.output import map_file
 from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
-from pairalign.formats.pieces import Manifest
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
 from pairalign.jobs.run.run_identity import describe
 from pairalign.requests.shared import OutputRules
@@ -57,13 +57,10 @@ class KeptResults:
     """
 
     def __init__(self, path: str, run: dict[str, Any], seconds: float = COMMIT_SECONDS) -> None:
-        part = whole_part(path)
-        begun = Manifest(run, STEPS, part.shard, part.shards)
-        self._output = PartOutput(part, begun, resume=True, owns_folder=True)
-        self._before = [
-            file for file in self._output.manifest.files(part.folder) if file.kept.bytes
-        ]
-        self.pairs = self._kept = self._output.manifest.pairs
+        begun = replace(whole_part(path), format=STEPS, run=run)
+        self._output = PartOutput(begun, resume=True, owns_folder=True)
+        self._before = [piece for piece in self._output.part.pieces if piece.bytes]
+        self.pairs = self._kept = self._output.part.pairs
         self._pairs = self.pairs
         self._seconds = seconds
         self._cut_at = time.monotonic()

@@ -23,7 +23,7 @@ from pairalign.formats import open_writer
 from pairalign.formats.merge import check_parts_ending, join_pieces
 from pairalign.formats.output import Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
-    Manifest,
+    Part,
     Piece,
     check_piece,
     find_differences,
@@ -185,22 +185,22 @@ def plan_update(request: UpdateOptions) -> Update:
     PartsError, FormatError, OutputError, FastaError, AlphabetError
         See `update`.
     """
-    manifests = read_manifests(request.parts)
+    parts = read_manifests(request.parts)
     _refuse_what_is_read(request)
-    before = _recorded_request(request.parts, manifests)
-    align = _with_new(before, request, manifests[0])
+    before = _recorded_request(request.parts, parts[0])
+    align = _with_new(before, request, parts[0])
     check_files(align)
     table = table_of(align)
     align = changed(align, format=table.writer_type.name)
     prepare_output(align)
-    pieces = pieces_of_whole(request.parts, manifests)
+    pieces = pieces_of_whole(parts)
     run = replace(table.run_request(align), shard=None)
     qualities = table.writer_type.shows_qualities
     old = plan_of_files(
         ProblemRequest(before.input, reading=before.reading, scoring=before.scoring), align, run
     )
-    described = describe_run(old.job, format=manifests[0].format, **decided_by(align))
-    differences = find_differences(manifests[0].run, described)
+    described = describe_run(old.job, format=parts[0].format, **decided_by(align))
+    differences = find_differences(parts[0].run, described)
     if differences:
         raise PartsError(
             f"'{request.parts}' was made of other sequences or by another version: {differences}"
@@ -229,7 +229,7 @@ def _refuse_what_is_read(request: UpdateOptions) -> None:
     )
 
 
-def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
+def _recorded_request(parts: str, first: Part) -> AlignOptions:
     """Return what the run was asked.
 
     Raises
@@ -237,7 +237,6 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
     PartsError
         It is none that can be updated, or what is stored of it makes no sense.
     """
-    first = manifests[0]
     if first.command[:1] != ["align"]:
         other = first.command[0] if first.command else "another program"
         raise PartsError(
@@ -262,7 +261,7 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
     return before
 
 
-def _with_new(before: AlignOptions, request: UpdateOptions, first: Manifest) -> AlignOptions:
+def _with_new(before: AlignOptions, request: UpdateOptions, first: Part) -> AlignOptions:
     """Return what a run of all sequences is asked, with what this command says of how and where."""
     how = {
         slot.option.name: slot.value(request)
