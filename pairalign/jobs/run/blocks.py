@@ -13,20 +13,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isqrt
-from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import Shard, check_shard
+from pairalign.base.arrays import Int64s
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Lengths, Window, WindowGrid, count_pairs, cut_window
 
 LengthsBetween = Callable[[int, int], Lengths]
 """Gives the lengths at some sorted positions: from one up to another."""
 
-_BITS = 62  # of the cost of a window at most, in 64; where more were needed, weights are rounded
+_BITS = 62  # of costs at most, in 64; where more were needed, weights and costs are rounded
 _AT_A_TIME = 1 << 14
 
 
@@ -52,29 +52,26 @@ class SumsOfWindows:
 
     Attributes
     ----------
-    counts, residues, weights, squares : list of int
+    counts, residues, weights, squares : ndarray of int64
         Sequences, residues, weights (see `weigh_residues`) and squares of weights.
     """
 
-    counts: list[int]
-    residues: list[int]
-    weights: list[int]
-    squares: list[int]
+    counts: Int64s
+    residues: Int64s
+    weights: Int64s
+    squares: Int64s
 
     @classmethod
     def of(cls, lengths: LengthsBetween, count: int, size: int, shift: int) -> SumsOfWindows:
         """Sum up lengths, some of `count` at a time; weights are divided by 2 to the `shift`."""
-        sums: list[list[int]] = [[], [], [], []]
+        sums = []
         step = max(1, _AT_A_TIME // size) * size
         for start in range(0, count, step):
             residues = lengths(start, min(start + step, count)).astype(np.int64)
             weights = weigh_residues(residues) >> shift
-            starts = np.arange(0, len(residues), size)
-            for kept, values in zip(
-                sums, (np.ones_like(residues), residues, weights, weights * weights), strict=True
-            ):
-                kept += np.add.reduceat(values, starts).tolist()
-        return cls(*sums)
+            values = np.stack((np.ones_like(residues), residues, weights, weights * weights))
+            sums.append(np.add.reduceat(values, np.arange(0, len(residues), size), axis=1))
+        return cls(*np.concatenate(sums, axis=1))
 
 
 @dataclass(frozen=True)
@@ -85,29 +82,13 @@ class Density:
     ----------
     rows, columns : list of int
         Of each group, the window row, or column, that follows its last.
-    factors : list of list of int
-        A row a group of rows, a column a group of columns; all are 1 at least. Of one set those
-        below the diagonal say nothing.
+    factors : ndarray of int64, shape (groups, groups of columns)
+        All are 1 at least. Of one set those below the diagonal say nothing.
     """
 
     rows: list[int]
     columns: list[int]
-    factors: list[list[int]]
-
-    def column_parts(self, start: int, stop: int) -> Iterator[tuple[int, range]]:
-        """Give the window columns from one up to another, those of a group together."""
-        for group, end in enumerate(self.columns):
-            if start < min(end, stop):
-                yield group, range(start, min(end, stop))
-                start = end
-
-    def down(self, rows: range, group: int) -> list[int]:
-        """Return the factors of some window rows with a group of columns."""
-        return [self.factors[bisect_right(self.rows, row)][group] for row in rows]
-
-    def of(self, row: int, column: int) -> int:
-        """Return the factor of a window."""
-        return self.factors[bisect_right(self.rows, row)][bisect_right(self.columns, column)]
+    factors: Int64s
 
 
 class Blocks:
@@ -136,7 +117,9 @@ class Blocks:
         density: Density | None = None,
     ) -> None:
         self._grid, self._shards = grid, shards
-        self._density = density or _even(grid)
+        density = density or Density([grid.shape[0]], [grid.shape[1]], np.ones((1, 1), np.int64))
+        self._density, columns_of = density, np.arange(grid.shape[1])
+        self._groups = np.searchsorted(density.columns, columns_of, side="right").astype(np.int8)
         self._lengths = rows, columns
         longest = int(weigh_residues(rows(0, 1))[0]) * int(weigh_residues(columns(0, 1))[0])
         most = longest * min(grid.size, grid.rows) * min(grid.size, grid.width)
@@ -145,68 +128,42 @@ class Blocks:
         self._columns = self._rows
         if not grid.triangular:
             self._columns = SumsOfWindows.of(columns, grid.width, grid.size, self._shift)
+        total = int(self._rows.weights.sum()) * int(self._columns.weights.sum())
+        total += PAIR_CELLS * grid.rows * grid.width
+        self._coarse = max(0, (total * int(density.factors.max())).bit_length() - _BITS)
         self._stripes = self._cut_stripes()
-        self._ends = self._band_ends()
+        costs = (sum(int(self._costs(row).sum()) for row in range(*one)) for one in self._stripes)
+        self._ends = list(accumulate(costs))
 
     def _cut_stripes(self) -> list[tuple[int, int]]:
         """Return the half-open range of window rows of each stripe."""
-        residues, others = sum(self._rows.residues), sum(self._columns.residues)
+        residues, others = int(self._rows.residues.sum()), int(self._columns.residues.sum())
         square = 2 * self._shards if self._grid.triangular else self._shards * residues // others
         stripes = isqrt(square) or 1
-        starts = [0, *accumulate(self._rows.residues)][:-1]
-        numbers = [start * stripes // residues for start in starts]
-        cuts = [k for k in range(len(numbers)) if k == 0 or numbers[k] != numbers[k - 1]]
+        numbers = (np.cumsum(self._rows.residues) - self._rows.residues) * stripes // residues
+        cuts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
         return list(zip(cuts, [*cuts[1:], len(numbers)], strict=True))
 
-    def _band_ends(self) -> list[int]:
-        """Return what all windows up to the end of each stripe cost."""
-        sums = [
-            [0, *accumulate(values)] for values in (self._columns.weights, self._columns.counts)
-        ]
-        costs = []
-        for start, stop in self._stripes:
-            beside = stop if self._grid.triangular else 0
-            cost = sum(self._column_costs(start, stop, beside))
-            for group, part in self._density.column_parts(beside, self._grid.shape[1]):
-                weights, counts = self._down(start, stop, group)
-                weight, count = (ends[part.stop] - ends[part.start] for ends in sums)
-                cost += weights[-1] * weight + PAIR_CELLS * counts[-1] * count
-            costs.append(cost)
-        return list(accumulate(costs))
+    def _costs(self, row: int, start: int = 0, stop: int | None = None) -> Int64s:
+        """Return what the windows of a row cost, in some columns."""
+        rows, columns = self._rows, self._columns
+        cells = columns.weights[start:stop] * rows.weights[row]
+        cells += columns.counts[start:stop] * (PAIR_CELLS * rows.counts[row])
+        if self._grid.triangular:
+            cells[: max(row - start, 0)] = 0
+            if 0 <= row - start < len(cells):
+                count, weight = int(rows.counts[row]), int(rows.weights[row])
+                pairs = count * (count - 1) // 2
+                cells[row - start] = (weight * weight - int(rows.squares[row])) // 2
+                cells[row - start] += PAIR_CELLS * pairs
+        return (cells >> self._coarse) * self._factors(row)[start:stop]
 
-    def _down(self, start: int, stop: int, group: int) -> tuple[list[int], list[int]]:
-        """Return weights and counts of rows of windows, summed up, as a group of columns costs."""
-        factors = self._density.down(range(start, stop), group)
-        kept = self._rows.weights[start:stop], self._rows.counts[start:stop]
-        weights, counts = ([0, *accumulate(map(mul, values, factors))] for values in kept)
-        return weights, counts
-
-    def _column_costs(self, start: int, stop: int, end: int) -> list[int]:
-        """Return what the windows of a stripe cost, those of each column up to `end` together."""
-        columns, costs = self._columns, []
-        for group, part in self._density.column_parts(self._first_column(start), end):
-            weights, counts = self._down(start, stop, group)
-            for column in part:
-                above = min(column, stop) - start if self._grid.triangular else stop - start
-                cost = columns.weights[column] * weights[above]
-                cost += PAIR_CELLS * columns.counts[column] * counts[above]
-                if self._grid.triangular and column < stop:
-                    cost += self._cost(column, column)
-                costs.append(cost)
-        return costs
+    def _factors(self, row: int) -> Int64s:
+        factors: Int64s = self._density.factors[bisect_right(self._density.rows, row)]
+        return factors[self._groups]
 
     def _first_column(self, row: int) -> int:
         return row if self._grid.triangular else 0
-
-    def _cost(self, row: int, column: int) -> int:
-        weight, count = self._rows.weights[row], self._rows.counts[row]
-        if self._grid.triangular and row == column:
-            pairs = count * (count - 1) // 2
-            cells = (weight * weight - self._rows.squares[row]) // 2
-        else:
-            pairs = count * self._columns.counts[column]
-            cells = weight * self._columns.weights[column]
-        return self._density.of(row, column) * (cells + PAIR_CELLS * pairs)
 
     def _rows_of(self, stripe: int, column: int) -> range:
         start, stop = self._stripes[stripe]
@@ -224,21 +181,22 @@ class Blocks:
         Work is estimated, by `weigh_residues` and `PAIR_CELLS`: by cells alone the heaviest of
         1,000 shards of human proteins has 2% more than the mean.
         """
+        if number == self._shards:  # all, also what is rounded
+            row, column = (count - 1 for count in self._grid.shape)
+            return _Place(len(self._stripes) - 1, column, row, self._grid.window(row, column).pairs)
         left = self._ends[-1] * number // self._shards
         if left <= 0:
             return _Place(0, 0, 0, 0)
         stripe = bisect_left(self._ends, left)
         left -= self._ends[stripe - 1] if stripe else 0
-        costs = list(accumulate(self._column_costs(*self._stripes[stripe], self._grid.shape[1])))
-        place = bisect_left(costs, left)
-        left -= costs[place - 1] if place else 0
-        column = self._first_column(self._stripes[stripe][0]) + place
+        start, stop = self._stripes[stripe]
+        width = np.zeros(self._grid.shape[1], np.int64)
+        column, left = _reach(sum((self._costs(row) for row in range(start, stop)), width), left)
         rows = self._rows_of(stripe, column)
-        costs = list(accumulate(self._cost(row, column) for row in rows))
-        place = bisect_left(costs, left)
-        left -= costs[place - 1] if place else 0
+        down = np.concatenate([self._costs(row, column, column + 1) for row in rows])
+        place, left = _reach(down, left)
+        left = -(-left // int(self._factors(rows[place])[column])) << self._coarse
         window = self._grid.window(rows[place], column)
-        left = -(-left // self._density.of(rows[place], column))
         return _Place(stripe, column, rows[place], self._find_pair(window, left))
 
     def _find_pair(self, window: Window, target: int) -> int:
@@ -271,9 +229,11 @@ class Blocks:
                             yield from (window,) if is_whole else cut_window(window, from_, to)
 
 
-def _even(grid: WindowGrid) -> Density:
-    down, across = grid.shape
-    return Density([down], [across], [[1]])
+def _reach(costs: Int64s, target: int) -> tuple[int, int]:
+    """Return the first place up to which costs are at least a target, and what is left there."""
+    ends = np.cumsum(costs)
+    place = int(np.searchsorted(ends, target))
+    return place, target - int(ends[place] - costs[place])
 
 
 def cut_shard(

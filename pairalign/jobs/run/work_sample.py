@@ -170,8 +170,7 @@ class WorkSample:
         work, costs = left.filtering(how) + left.cells_left, left.costs
         usual = int(work.sum()) * _ONE // max(1, int(costs.sum()))
         factors = np.where(costs > 0, work * _ONE // np.maximum(costs, 1), usual)
-        factors = np.maximum(factors, 1)
-        return Density(self._rows.ends, self._columns.ends, factors.tolist())
+        return Density(self._rows.ends, self._columns.ends, np.maximum(factors, 1))
 
     def _look(self, opened: AnyFilter, seeds: bool) -> Left:
         shape = len(self._rows.ends), len(self._columns.ends)
