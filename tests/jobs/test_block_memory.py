@@ -14,8 +14,7 @@ import pytest
 from pairalign.base import checksum
 from pairalign.cli.main import main
 from pairalign.formats import networks
-from pairalign.jobs.run import hits
-from pairalign.jobs.run.work_sample import WorkSample
+from pairalign.jobs.run import hits, work_sample
 from pairalign.sequences import block_set, stored_set
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -80,7 +79,6 @@ class Reads:
         self._chunks: set[tuple[str, int]] = set()
         self._is_sampling = False
         read, raw = StoredSet._read, StoredSet._raw
-        drawn, filtered = WorkSample.__init__, WorkSample.filter
 
         def counted(one: StoredSet, start: int, size: int = CHUNK_BYTES) -> bytes:
             for name, (first, length) in one._header.sections.items():
@@ -106,8 +104,7 @@ class Reads:
 
             return done
 
-        monkeypatch.setattr(WorkSample, "__init__", sampling(drawn))
-        monkeypatch.setattr(WorkSample, "filter", sampling(filtered))
+        monkeypatch.setattr(work_sample, "sample_density", sampling(work_sample.sample_density))
         monkeypatch.setattr(StoredSet, "_read", counted)
         monkeypatch.setattr(StoredSet, "_raw", mapped)
 

@@ -198,12 +198,9 @@ class AlignmentJob:
         are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
         if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
             return planned.shard(shard)
-        from pairalign.jobs.run.work_sample import WorkSample
+        from pairalign.jobs.run.work_sample import sample_density
 
-        sample = WorkSample(self.problem, self.window, shard[1])
-        is_little = sample.is_little
-        density = sample.density(sample.filter(requirement_of(self))) if is_little else None
-        return planned.shard(shard, density)
+        return planned.shard(shard, sample_density(requirement_of(self), self.window, shard[1]))
 
     def leave(self) -> dict[str, Any]:
         """Return what a run that goes on must know besides `pairs_done`.

@@ -69,9 +69,10 @@ class SumsOfWindows:
         for start in range(0, count, step):
             residues = lengths(start, min(start + step, count)).astype(np.int64)
             weights = weigh_residues(residues) >> shift
-            values = np.stack((np.ones_like(residues), residues, weights, weights * weights))
-            sums.append(np.add.reduceat(values, np.arange(0, len(residues), size), axis=1))
-        return cls(*np.concatenate(sums, axis=1))
+            starts = np.arange(0, len(residues), size)
+            values = np.ones_like(residues), residues, weights, weights * weights
+            sums.append([np.add.reduceat(one, starts) for one in values])
+        return cls(*map(np.concatenate, zip(*sums, strict=True)))
 
 
 @dataclass(frozen=True)
