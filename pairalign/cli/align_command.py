@@ -7,25 +7,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pairalign.base.choices import ORIENTS
 from pairalign.base.console import say
 from pairalign.base.declaration import decided_by
 from pairalign.base.dry_run import begin
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
-from pairalign.jobs.commands.dask_cluster import check_workers, run_on_cluster
-from pairalign.jobs.commands.planning import (
-    report_of,
-    with_format,
-    with_output,
-)
+from pairalign.jobs.commands.dask_cluster import run_on_cluster
+from pairalign.jobs.commands.planning import read_problem, report_of, with_output
 from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.destination import Destination, open_destination
+from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
-from pairalign.jobs.run.run_request import AlignmentPlan, plan_of_files
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, confidence_of, content_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_statistics
@@ -42,12 +39,13 @@ def run_align(request: AlignOptions) -> None:
     table = table_of(request)  # wrong usage is said before anything is read
     check_files(request)
     check_scoring(request)
-    check_workers(request)
     report = report_of(request, request.input, request.input2)
-    request = with_format(request, table.writer_type.name)
-    reading = replace(request.reading, qualities=table.writer_type.shows_qualities)
-    problem = ProblemRequest(request.input, request.input2, reading, request.scoring)
-    plan = plan_of_files(problem, request, table.run_request(request))
+    prepare_output(request.writing)
+    rules = replace(request.reading, qualities=table.writer_type.shows_qualities)
+    problem = read_problem(request, rules)
+    if request.orient == ORIENTS[1]:
+        problem = problem.in_order(problem.queries.canonical_order())
+    plan = plan_alignment(request, problem, table.run_request(request))
     say_plan(plan, quiet=request.messages.quiet)
     begin(partial(_work_of, plan, table))
     say_summary(request, _carry_out(request, plan, table, report))

@@ -32,7 +32,6 @@ from pairalign.formats.distances import distance_format, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.commands.dask_cluster import check_workers
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.group_membership import find_groups, reading_of_groups
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
@@ -63,7 +62,6 @@ def run_distance(request: DistanceOptions) -> None:
     places = request.writing.output, request.plot, request.matches, request.clusters
     outputs = [path for path in places if path is not None]
     request = changed(request, output=name_output(outputs[0]))
-    check_workers(request)
     check_scoring(request)
     for path in outputs if request.writing.shard is None else ():
         check_writable(path)

@@ -15,7 +15,6 @@ from pairalign.formats.distance_parts import (
 from pairalign.formats.output import Output
 from pairalign.formats.pieces import remove_parts
 from pairalign.jobs.commands.dask_cluster import make_parts
-from pairalign.jobs.commands.planning import with_format
 from pairalign.jobs.commands.summary_lines import say_summary, written_pairs
 from pairalign.jobs.distances.distance import measure_in_order, plan_distances
 from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
@@ -23,7 +22,9 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
     open_destination,
+    prepare_output,
 )
+from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions, ReceptorOptions
 from pairalign.requests.resources import Resources
@@ -39,7 +40,9 @@ def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> N
     """Compute the distances of a shard and write them into its folder."""
     measure = find_measure(request.measure)
     check_alphabet(measure, problem.queries)
-    request = with_format(request, FORMAT)
+    request = changed(request, format=FORMAT)
+    check_files(request)
+    prepare_output(request.writing)
     job = plan_distances(request, problem, run)
     destination = open_destination(request, job, of_block=True, measure=measure.name)
     check_sets(destination.job.problem)  # a worker reads the names of its block alone

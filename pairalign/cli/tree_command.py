@@ -23,7 +23,6 @@ from pairalign.formats.distances import read_distances
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.tree_files import tree_text
-from pairalign.jobs.commands.dask_cluster import check_workers
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
@@ -52,7 +51,6 @@ def run_tree(request: TreeOptions) -> None:
     request = with_output(request, default=None if request.program is not None else "newick")
     check_files(request)
     request = _completed(request)
-    check_workers(request)
     check_scoring(request)
     outputs = [path for path in (request.writing.output, request.rename) if path is not None]
     for path in outputs:

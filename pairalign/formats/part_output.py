@@ -283,15 +283,7 @@ class PartOutput(Output):
 
 
 def whole_part(output: str) -> Part:
-    """Return the part that is kept beside an output that can be resumed.
-
-    Raises
-    ------
-    OutputError
-        It is no file.
-    """
-    if output == "-" or (os.path.exists(output) and not os.path.isfile(output)):
-        raise OutputError("this needs an output that is a file: give its name with -o")
+    """Return the part that is kept beside an output that can be resumed, which is a file."""
     return Part(parts_folder_of(output), 1, 1)
 
 
@@ -344,7 +336,7 @@ def replace_leftovers(output: str) -> None:
     PartsError
         That run still goes on.
     """
-    part = Part(parts_folder_of(output), 1, 1)
+    part = whole_part(output)
     if is_dry_run() or os.path.islink(part.folder) or not is_regular(part.begun):
         return
     with open(part.begun, "rb") as file:

@@ -181,13 +181,7 @@ class OutputRules(Request):
 
     @property
     def part(self) -> Part | None:
-        """What results are kept in: a shard, or pieces beside an output that can be resumed.
-
-        Raises
-        ------
-        OutputError
-            Nothing can be kept beside the output, which is no file.
-        """
+        """What results are kept in: a shard, or pieces beside an output that can be resumed."""
         from pairalign.formats.part_output import whole_part
         from pairalign.formats.pieces import Part
 

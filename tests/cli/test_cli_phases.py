@@ -47,7 +47,7 @@ ALIGNING = "pairalign.engines.cpu.cpu_engine:CpuEngine.align"
 PHASES = {
     "align": [
         READING,
-        "pairalign.cli.align_command:plan_of_files",
+        "pairalign.cli.align_command:plan_alignment",
         ALIGNING,
         "pairalign.cli.align_command:open_writer",
     ],

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
 from pairalign.base.dry_run import begin
-from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
+from pairalign.base.error_types import DeviceError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
-from pairalign.formats.part_output import whole_part
 from pairalign.formats.pieces import (
     Part,
     check_parts,
@@ -31,11 +30,10 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.file_checks import files_read
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.resources import Resources
-from pairalign.requests.shared import OutputOptions, OutputRules
+from pairalign.requests.shared import OutputRules
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -90,23 +88,6 @@ def run_on_cluster(
     parts = make_parts(request, job, format.name, command, **more)
     merge_pieces(parts, request.writing.output, job.threads)
     remove_parts(parts)
-
-
-def check_workers(request: OutputOptions) -> None:
-    """Refuse, before any work, what cannot be done on the cluster of the request.
-
-    Raises
-    ------
-    OutputError
-        There is no file to write.
-    FormatError
-        An input cannot be read by workers.
-    """
-    if request.writing.dask is None:
-        return
-    whole_part(request.writing.output)
-    if "-" in files_read(request):
-        raise FormatError("--dask needs files as input: workers do not see standard input")
 
 
 def make_parts(

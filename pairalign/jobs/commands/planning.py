@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log, name_output
-from pairalign.base.declaration import changed
 from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import FormatError
-from pairalign.formats.names import format_by_suffix, suffixes_of
-from pairalign.jobs.run import inputs
-from pairalign.jobs.run.destination import prepare_output
-from pairalign.jobs.run.inputs import ProblemRequest
+from pairalign.formats.names import choose_format, format_by_suffix, suffixes_of
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.shared import (
     CommandOptions,
     InputOptions,
@@ -37,21 +34,21 @@ def with_output(
     writers: Mapping[str, type[Writer]] | None = None,
     default: str | None = "",
 ) -> _Options:
-    """Return a request with an output and, for standard output or parts, a format.
+    """Return a request with an output and, where `writers` or none has to be named, a format.
 
     Parameters
     ----------
     request : OutputOptions
         Of a command.
     writers : mapping of str to type, optional
-        Of formats that the end of a folder's name may mean, with ``--shard``.
+        Of the formats of alignments that the end of a file's or a folder's name may mean.
     default : str or None
         The format of standard output, instead of that of the command.
 
     Raises
     ------
     FormatError
-        There is no output, and standard output is a terminal.
+        There is no output, and standard output is a terminal; or the name tells no format.
     """
     output: str | None = request.writing.output
     if output is None:
@@ -64,19 +61,15 @@ def with_output(
     in_parts, format = request.writing.shard is not None, request.writing.format
     if in_parts and output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
-    if format is None and in_parts and writers is not None:
-        format = format_by_suffix(output, suffixes_of(writers))
+    suffixes = {} if writers is None else suffixes_of(writers)
+    if format is None and in_parts:
+        format = format_by_suffix(output, suffixes)
     if format is None and (output == "-" or in_parts):
         format = request.STDOUT_FORMAT if default == "" else default
+    if writers is not None:
+        format = choose_format(output, format, suffixes, "alignments")
     writing = replace(request.writing, output=name_output(output), format=format)
     return replace(request, writing=writing)
-
-
-def with_format(request: _Options, format: str) -> _Options:
-    """Return a request with the format of its output, which is prepared; messages name it."""
-    request = changed(request, format=format)
-    name_output(prepare_output(request))
-    return request
 
 
 def read_sequences(
@@ -89,7 +82,7 @@ def read_sequences(
     FastaError, AlphabetError
         When a file cannot be read.
     """
-    return inputs.read_sets(ProblemRequest(*files_of(request), rules or request.reading))
+    return read_sets(ProblemRequest(*files_of(request), rules or request.reading))
 
 
 def problem_of(
@@ -104,11 +97,12 @@ def problem_of(
     """
     scoring = request.scoring.scoring(queries.alphabet)
     problem = Problem(queries, targets, scoring)
-    _warn_of_replaced(problem)
+    if problem.replaced_message:
+        log.warning("%s", problem.replaced_message)
     return problem
 
 
-def read_problem(request: ProblemOptions) -> Problem:
+def read_problem(request: ProblemOptions, rules: InputRules | None = None) -> Problem:
     """Read what is to be aligned; warn once of residues that are scored as others.
 
     Raises
@@ -118,23 +112,13 @@ def read_problem(request: ProblemOptions) -> Problem:
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    problem = inputs.read_problem(
-        ProblemRequest(*files_of(request), request.reading, request.scoring)
-    )
-    _warn_of_replaced(problem)
-    return problem
+    return problem_of(request, *read_sequences(request, rules))
 
 
 def files_of(request: CommandOptions) -> tuple[str, str | None]:
     """Return the names of ``IN`` and ``IN2``."""
     values = vars(request)
     return values["input"], values.get("input2")
-
-
-def _warn_of_replaced(problem: Problem) -> None:
-    message = problem.replaced_message
-    if message:
-        log.warning("%s", message)
 
 
 def report_of(request: ReportedCommand, *inputs: str | None) -> RunReport | None:

@@ -17,18 +17,12 @@ from pairalign.formats import (
     OVERLAP_FORMATS,
     Writer,
     check_shown,
-    find_format,
     open_writer,
 )
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.writer import Content, Shown
-from pairalign.jobs.commands.dask_cluster import check_workers, run_on_cluster
-from pairalign.jobs.commands.planning import (
-    read_sequences,
-    report_of,
-    with_format,
-    with_output,
-)
+from pairalign.jobs.commands.dask_cluster import run_on_cluster
+from pairalign.jobs.commands.planning import read_sequences, report_of, with_output
 from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
@@ -37,7 +31,7 @@ from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapReque
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.destination import Destination, open_destination
+from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
@@ -83,19 +77,19 @@ class _Command:
 def run_overlap(request: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
     request = with_output(request, OVERLAP_FORMATS)
-    writer_type = find_format(request.writing.output, request.writing.format, OVERLAP_FORMATS)
+    writer_type = OVERLAP_FORMATS[request.writing.known_format]
     shown = Shown(both_ways=request.dual, tags=tags_of(request.shown), strands=True)
     check_shown(
         writer_type, Detail.STATS if request.no_cigar else Detail.CIGAR, shown, overlaps=True
     )
     check_files(request)
-    check_workers(request)
     check_costs(request)
     check_graph(request, writer_type)
     report = report_of(request, request.input)
     writing = request.writing
+    prepare_output(writing)
     command = _Command(
-        with_format(request, writer_type.name),
+        request,
         RunRequest(
             shard=writing.shard,
             result_seconds=writing.result_seconds,

@@ -157,7 +157,8 @@ class Blocks:
                 pairs = count * (count - 1) // 2
                 cells[row - start] = (weight * weight - int(rows.squares[row])) // 2
                 cells[row - start] += PAIR_CELLS * pairs
-        return (cells >> self._coarse) * self._factors(row)[start:stop]
+        costs: Int64s = (cells >> self._coarse) * self._factors(row)[start:stop]
+        return costs
 
     def _factors(self, row: int) -> Int64s:
         factors: Int64s = self._density.factors[bisect_right(self._density.rows, row)]

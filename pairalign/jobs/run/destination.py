@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Protocol
 
-from pairalign.base.declaration import changed, stored
+from pairalign.base.console import name_output
+from pairalign.base.declaration import stored
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import remove_regular
@@ -26,7 +27,6 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.shared import OutputOptions, OutputRules
 
@@ -40,30 +40,26 @@ class Written(Protocol):
         """Wait until the output has all."""
 
 
-def prepare_output(request: OutputOptions) -> str:
+def prepare_output(writing: OutputRules) -> None:
     """Make sure that results can go to an output of a known format; make the folder of a shard.
 
-    Returns
-    -------
-    str
-        What messages name: the output, or the manifest of a shard.
+    Messages name the output, or the manifest of a shard.
 
     Raises
     ------
     OutputError, PartsError
         They cannot go there, or what is there is not pairalign's.
     """
-    writing, path = request.writing, request.writing.path
-    part = writing.part  # says where nothing can be kept
+    part = writing.part
     if part is None or writing.shard is None:
-        check_writable(path)
-        return path
-    check_files(changed(request, output=path))
+        check_writable(writing.output)
+        name_output(writing.output)
+        return
     prepare_folder(part.folder)
-    for file in (path, part.manifest):
+    for file in (part.piece(), part.manifest):
         check_writable(file)
     check_place(part)
-    return part.manifest
+    name_output(part.manifest)
 
 
 class Destination:
@@ -204,7 +200,7 @@ def open_destination(
     Parameters
     ----------
     request : OutputOptions
-        See `prepare_output`; a shard stores it.
+        With a format; a shard stores it.
     of_block : bool
         Whether results may be those of `AlignmentJob.of_block`.
     **more

@@ -17,7 +17,7 @@ from pairalign.base.run_files import is_beside
 from pairalign.base.spelling import spelled
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import refuse_inputs
-from pairalign.requests.shared import CommandOptions
+from pairalign.requests.shared import CommandOptions, OutputOptions
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
@@ -65,13 +65,18 @@ def check_files(request: CommandOptions) -> None:
         Standard input stands for two inputs.
     """
     values = values_of(request)
+    read = files_read(request)
     for option in _BESIDE_OUTPUT:
-        if values.get(option) and values["output"] == "-":
+        output = values["output"] if values.get(option) else None
+        if output == "-" or (output is not None and _is_no_file(output)):
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )
+    if values.get("dask") and "-" in read:
+        raise FormatError("--dask needs files as input: workers do not see standard input")
+    if values.get("shard") is not None and isinstance(request, OutputOptions):
+        values["output"] = request.writing.path
     paths = {name: values.get(name) for name in _WRITTEN}
-    read = files_read(request)
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
@@ -134,6 +139,10 @@ def _called(option: str) -> str:
     return spelled(option, flag="-o" if option == "output" else None)
 
 
+def _is_no_file(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
 def _is_device(path: str) -> bool:
     """Whether writing there replaces nothing: devices, pipes."""
-    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+    return _is_no_file(path) and not os.path.isdir(path)

@@ -7,7 +7,6 @@ afterwards.
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, ORIENTS, STRANDS
+from pairalign.base.choices import MASKS, STRANDS
 from pairalign.base.declaration import check
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import ProblemRequest, read_problem
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import (
@@ -38,8 +36,6 @@ from pairalign.requests.similar import EvalueRules
 
 if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter, Significance
-
-log = logging.getLogger("pairalign")
 
 
 @dataclass(frozen=True)
@@ -193,16 +189,6 @@ def plan_alignment(
         **more,
     )
     return AlignmentPlan(unmasked_problem, job, statistics, request, run)
-
-
-def plan_of_files(options: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
-    """Read the sequences and the list of pairs, and plan the run; see `plan_alignment`."""
-    problem = read_problem(options)
-    if problem.replaced_message:
-        log.warning("%s", problem.replaced_message)
-    if request.orient == ORIENTS[1]:
-        problem = problem.in_order(problem.queries.canonical_order())
-    return plan_alignment(request, problem, run)
 
 
 def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> PairList | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS, STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
-from pairalign.base.declaration import changed, check
+from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
-from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
+from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown
 from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Shown
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import bytes_of
@@ -67,15 +67,14 @@ class Table:
 
 
 def table_of(request: AlignOptions) -> Table:
-    """Find out what is written; refuse what cannot be.
+    """Find out what is written in a known format; refuse what cannot be.
 
     Raises
     ------
     FormatError
         The message says what to leave out or add.
     """
-    writer_type = find_format(request.writing.output, request.writing.format)
-    check(changed(request, format=writer_type.name, pairs_once=writer_type.pairs_once))
+    writer_type = FORMATS[request.writing.known_format]
     _check_weight(request.shown, writer_type)
     columns = request.shown.columns
     fields = () if columns is None else parse_fields(columns)
@@ -92,7 +91,7 @@ def table_of(request: AlignOptions) -> Table:
     check_shown(writer_type, detail, shown)
     table = Table(writer_type, detail, shown)
     is_shown = table.shows_statistics or writer_type.shows_statistics or _are_in_report(request)
-    check(changed(request, format=writer_type.name, shows_statistics=is_shown))
+    check(replace(request, pairs_once=writer_type.pairs_once, shows_statistics=is_shown))
     return table
 
 

@@ -32,6 +32,7 @@ from pairalign.formats.pieces import (
     without_option,
 )
 from pairalign.formats.spill_file import HeldOutput
+from pairalign.jobs.commands.planning import read_problem
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
     Destination,
@@ -40,11 +41,10 @@ from pairalign.jobs.run.destination import (
 )
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
+from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.jobs.update.file_pairs import read_recorded_pairs
 from pairalign.jobs.update.interleave import Interleaver
@@ -191,27 +191,18 @@ def plan_update(request: UpdateOptions) -> Update:
     align = _with_new(before, request, parts[0])
     check_files(align)
     table = table_of(align)
-    align = changed(align, format=table.writer_type.name)
-    prepare_output(align)
+    prepare_output(align.writing)
     pieces = pieces_of_whole(parts)
     run = replace(table.run_request(align), shard=None)
-    qualities = table.writer_type.shows_qualities
-    old = plan_of_files(
-        ProblemRequest(before.input, reading=before.reading, scoring=before.scoring), align, run
-    )
+    old = plan_alignment(align, read_problem(before), run)
     described = describe_run(old.job, format=parts[0].format, **decided_by(align))
     differences = find_differences(parts[0].run, described)
     if differences:
         raise PartsError(
             f"'{request.parts}' was made of other sequences or by another version: {differences}"
         )
-    plan = plan_of_files(
-        ProblemRequest(
-            align.input, reading=replace(align.reading, qualities=qualities), scoring=align.scoring
-        ),
-        align,
-        run,
-    )
+    rules = replace(align.reading, qualities=table.writer_type.shows_qualities)
+    plan = plan_alignment(align, read_problem(align, rules), run)
     _check_statistics(table, old, plan)
     return Update(align, table, plan, len(old.job.queries), pieces)
 

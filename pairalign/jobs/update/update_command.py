@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from pairalign.base.console import name_output
 from pairalign.jobs.commands.summary import say_plan
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.update.update import plan_update
@@ -15,7 +14,6 @@ def run_update(request: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
     update = plan_update(request)
-    name_output(update.output)
     say_plan(update.plan, quiet=request.messages.quiet)
     result = update.write()
     lines = Lines()
