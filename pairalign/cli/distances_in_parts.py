@@ -64,9 +64,8 @@ def measure_resumed(
     destination = open_destination(changed(request, format=FORMAT), run, measure=measure.name)
     kept = destination.output
     assert kept is not None
-    if not destination.is_done:
-        with destination.held(), kept:
-            _write(destination, kept, run.problem, measure)
+    with destination.held(), kept:
+        _write(destination, kept, run.problem, measure)
     return merge_distances([kept.part]), destination.job, kept.discard
 
 

@@ -6,6 +6,7 @@ says which sequences they are of; a part that is not the first one has values al
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -30,6 +31,7 @@ from pairalign.trees.distance_matrix import (
 
 FORMAT = DISTANCES
 _VALUE = np.dtype("<f4")
+_BUFFER_BYTES = 1 << 20
 _NAMES, _ORDERS = ("names", "target_names"), ("order", "target_order")
 
 
@@ -106,8 +108,8 @@ def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
     PartsError
         There are more or fewer values than pairs, or their head is not what was written.
     """
-    source = _Source(iter(blocks))
-    head = _read_head(source.line())
+    source = io.BufferedReader(_Blocks(iter(blocks)), _BUFFER_BYTES)
+    head = _read_head(source.readline())
     names, targets = head["names"], head.get("target_names")
     count, others = len(names), None if targets is None else len(targets)
     pairs = number_of_pairs(count) if others is None else count * others
@@ -116,7 +118,10 @@ def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
     distances = np.full(pairs, np.nan, np.float32)
     orders = [np.array(head[name], np.int32) for name in _ORDERS if name in head]
     for window in plan_windows(count, others, head["window"]):
-        values = np.frombuffer(source.take(_VALUE.itemsize * window.pairs), _VALUE)
+        data = source.read(_VALUE.itemsize * window.pairs)
+        if len(data) < _VALUE.itemsize * window.pairs:
+            raise PartsError("there are fewer distances than pairs")
+        values = np.frombuffer(data, _VALUE)
         rows, columns = (
             order[positions]
             for order, positions in zip((orders[0], orders[-1]), window.positions(), strict=True)
@@ -126,7 +131,7 @@ def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
             continue
         first, second = np.minimum(rows, columns), np.maximum(rows, columns)
         place_in_triangle(first, second, values.astype(np.float64), count, distances)
-    if source.take(1, missing=True):
+    if source.read(1):
         raise PartsError("there are more distances than pairs")
     if targets is None:
         return DistanceMatrix(names, distances, head["measure"])
@@ -153,32 +158,18 @@ def _read_head(line: bytes) -> dict[str, Any]:
     return head
 
 
-class _Source:
-    """Bytes of a known number out of blocks of any."""
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes, as a file."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
-        self._rest = b""
+        self._rest = memoryview(b"")
 
-    def line(self) -> bytes:
-        parts = []
-        while (end := self._rest.find(b"\n")) < 0:
-            parts.append(self._rest)
-            self._rest = next(self._blocks, b"\n")
-        line = b"".join([*parts, self._rest[:end]])
-        self._rest = self._rest[end + 1 :]
-        return line
+    def readable(self) -> bool:
+        return True
 
-    def take(self, size: int, *, missing: bool = False) -> bytes:
-        parts, count = [self._rest], len(self._rest)
-        while count < size:
-            block = next(self._blocks, b"")
-            if not block:
-                if missing:
-                    break
-                raise PartsError("there are fewer distances than pairs")
-            parts.append(block)
-            count += len(block)
-        data = b"".join(parts)
-        self._rest = data[size:]
-        return data[:size]
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self._rest = self._rest or memoryview(next(self._blocks, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size

@@ -93,8 +93,7 @@ class PartOutput(Output):
             self._lock = take(part)
             if not (resume and self._lock is not None and self._goes_on()):
                 self._begin()
-            if not self.part.complete:
-                self._open()
+            self._open()
         except BaseException:
             self.abort()
             raise
@@ -122,28 +121,25 @@ class PartOutput(Output):
         return True
 
     def _begin(self) -> None:
-        """Say that the part is begun, and remove what another command has made in its place.
+        """Say that the part is begun, and remove what another run has made in its place.
 
-        That of the same command stays until it is replaced: a task of a cluster may run twice, and
-        its part may be merged meanwhile.
+        That of the same run stays until it is replaced: a task of a cluster may run twice, and its
+        part may be merged meanwhile.
         """
-        if check_place(self.part):
+        before = check_place(self.part)
+        if before:
             _log.warning("'%s' was there before and is made again", self.part.piece())
-        before = []
-        for path in (self.part.begun, self.part.manifest):
-            with contextlib.suppress(PartsError):
-                before.append(read_manifest(path))
-        self._save(self.part.begun)
-        if any(one.complete and one.command == self.part.command for one in before):
+        self._save()
+        if any(one.complete and one.run == self.part.run for one in before):
             return
         for one in before:
             for path in one.named() if one.format != self.part.format else ():
                 remove_regular(path)
         remove_regular(self.part.manifest)
 
-    def _save(self, path: str) -> None:
+    def _save(self) -> None:
         """Write the manifest, and hold it if nobody else may go on with the part."""
-        file = self.part.write(path)
+        file = self.part.write(self.part.begun)
         self._is_begun = True
         self._unlock()
         if self._keeps:
@@ -226,9 +222,11 @@ class PartOutput(Output):
             self.part.add(start, pairs, size, f"{self._checksum.value:08x}")
         self.part.job, self.part.summary = job or {}, summary or {}
         self.part.complete = complete
+        if complete:  # after a kill this piece is made again
+            return
         if self._keeps:
-            self._save(self.part.begun)
-        if size and not complete:
+            self._save()
+        if size:
             self._open()
 
     def close(self) -> None:
@@ -256,7 +254,7 @@ class PartOutput(Output):
         self._close_file()
         self.part.pieces, self.part.job = [], {}  # or after a kill pieces would be missed
         self.part.complete = False
-        self._save(self.part.begun)
+        self._save()
         remove_parts([self.part])
         self._unlock()
 

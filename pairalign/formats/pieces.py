@@ -220,8 +220,8 @@ def read_manifest(path: str) -> Part:
         part = Part(os.path.dirname(path), **value)
         for piece in pieces:
             part.add(*piece)
-        named = (part.begun, part.manifest)[: 1 + part.complete]
-        if os.path.basename(path) not in map(os.path.basename, named) or part.shard > part.shards:
+        expected = part.manifest if part.complete else part.begun
+        if os.path.basename(path) != os.path.basename(expected) or part.shard > part.shards:
             raise SchemaError(f"it is that of part {part.shard} of {part.shards}")
         if part.summary:
             check_object(part.summary, SUMMARY_LEFT)
@@ -443,23 +443,23 @@ def prepare_folder(folder: str) -> None:
         raise OutputError(f"cannot use '{folder}' as a folder: {reason}") from error
 
 
-def check_place(part: Part) -> bool:
-    """Whether pairalign has begun or written a part.
+def check_place(part: Part) -> list[Part]:
+    """Return what pairalign has begun or written in the place of a part.
 
     Raises
     ------
     PartsError
         What is there is not pairalign's: there is no manifest beside it, or something else.
     """
-    there = [path for path in (part.manifest, part.begun) if os.path.lexists(path)]
-    for path in there:
+    there = []
+    for path in filter(os.path.lexists, (part.manifest, part.begun)):
         if not is_regular(path):
             raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
-        read_manifest(path)
+        there.append(read_manifest(path))
     for path in part.named():
         if not there or not is_regular(path):
             raise PartsError(f"'{path}' has no manifest, so it is no part: move it away")
-    return bool(there)
+    return there
 
 
 def check_folder(folder: str) -> list[str]:

@@ -136,8 +136,7 @@ class Destination:
         if not self.is_resumed:
             return
         log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
-        if not self.is_done:
-            self.job = self.job.after(self._done, part.job)
+        self.job = self.job.after(self._done, part.job)
 
     def _place(self, done: int) -> int:
         """Return the place in the pair matrix of the pair that follows some of the job."""

@@ -68,7 +68,8 @@ def check_files(request: CommandOptions) -> None:
     read = files_read(request)
     for option in _BESIDE_OUTPUT:
         output = values["output"] if values.get(option) else None
-        if output == "-" or (output is not None and _is_no_file(output)):
+        is_folder = values.get("shard") is not None
+        if output == "-" or (output is not None and not is_folder and _is_no_file(output)):
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )

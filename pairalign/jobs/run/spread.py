@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pickle
 from bisect import bisect_left
-from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import fields, replace
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
+from pairalign.jobs.run.align import AlignmentJob
 
 MOST_TASKS = 64
 
@@ -23,25 +20,7 @@ _SHARED = ("queries", "targets", "scoring", "significance")
 _Columns = dict[str, Any]  # arrays, and None
 
 
-class Shardable(Protocol):
-    """What `align_on` needs of an `AlignmentJob`, a dataclass with a `shard`."""
-
-    queries: SequenceSet
-    scoring: Scoring
-
-    @property
-    def problem(self) -> Problem:
-        """What is aligned with what."""
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-
-    def __iter__(self) -> Iterator[Alignments]:
-        """Align."""
-
-
-def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
+def align_on(executor: Executor, job: AlignmentJob) -> list[Alignments]:
     """Align on an executor: threads, processes, or those of a cluster.
 
     Parameters
@@ -75,7 +54,7 @@ def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
 
 def _align_shard(pickled: bytes, shard: Shard) -> list[tuple[int, _Columns]]:
     """Align a shard; return its pieces, and where each begins, without sequences."""
-    job: Any = replace(pickle.loads(pickled), shard=shard)
+    job: AlignmentJob = replace(pickle.loads(pickled), shard=shard)
     ends = list(accumulate(piece.pairs for piece in job.pieces))
     parts: dict[int, list[Alignments]] = {}
     for block in job:
