@@ -117,42 +117,32 @@ def merge_pieces(
     OutputError
         The file cannot be written.
     """
-    pieces = pieces_of_whole(parts)
+    pieces, writer = pieces_of_whole(parts), WRITERS[parts[0].format]
     with open_output(path, threads=threads) as output:
-        writer = WRITERS[parts[0].format]
-        if by_one_writer and not writer.joined:
-            for piece in pieces:
-                for block in checked_blocks(piece):
-                    output.write(block)
-        else:
-            join_pieces(pieces, writer, output, threads)
+        join_pieces(pieces, writer, output, threads, by_one_writer=by_one_writer)
 
 
 def join_pieces(
-    pieces: Sequence[Piece], writer: type[Writer], output: Output, threads: int = 1
+    pieces: Sequence[Piece],
+    writer: type[Writer],
+    output: Output,
+    threads: int = 1,
+    *,
+    by_one_writer: bool = False,
 ) -> None:
-    """Write pieces, in the order of output, into an output, which stays open."""
+    """Write pieces, in the order of output, into an output, which stays open.
+
+    They are amended where they could not know what comes before them; pairs are numbered anew, for
+    pieces do not know how many were left out.
+    """
     if writer.joined:
         writer.join_files(map(_checked_file, pieces), output, threads)
-    else:
-        _copy(pieces, writer, output)
-
-
-def _checked_file(piece: Piece) -> memoryview:
-    check_piece(piece)
-    return map_file(piece.path)
-
-
-def _copy(pieces: Sequence[Piece], writer: type[Writer], output: Output) -> None:
-    """Write pieces one after the other, amended where they could not know what comes before them.
-
-    Pairs are numbered anew: pieces do not know how many pairs before them were left out.
-    """
+        return
     last = 0
     seen: set[bytes] = set()
     for piece in pieces:
         blocks, more = checked_blocks(piece), None
-        if writer.pair_number is None and not writer.amended:
+        if by_one_writer or (writer.pair_number is None and not writer.amended):
             for block in blocks:
                 output.write(block)
             continue
@@ -165,6 +155,11 @@ def _copy(pieces: Sequence[Piece], writer: type[Writer], output: Output) -> None
                 more = last + 1 - numbers[0] if more is None else more
                 last = numbers[-1] + more
             output.write(_renumbered(text, writer.pair_number, more or 0))
+
+
+def _checked_file(piece: Piece) -> memoryview:
+    check_piece(piece)
+    return map_file(piece.path)
 
 
 def _renumbered(text: bytes, pair_number: re.Pattern[bytes], more: int) -> bytes:
