@@ -7,11 +7,7 @@ from functools import partial
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import changed, options_of, values_of
-from pairalign.formats.distance_parts import (
-    FORMAT,
-    DistanceWriter,
-    merge_distances,
-)
+from pairalign.formats.distance_parts import FORMAT, merge_distances, write_head, write_values
 from pairalign.formats.output import Output
 from pairalign.formats.pieces import remove_parts
 from pairalign.jobs.commands.dask_cluster import make_parts
@@ -101,7 +97,8 @@ def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure)
 
 def _write(destination: Destination, output: Output, problem: Problem, measure: Measure) -> None:
     run = destination.job
-    writer = DistanceWriter(output, problem, measure.name, run.window, destination.piece)
+    if destination.piece.first:
+        write_head(output, problem, measure.name, run.window)
     for values in measure_in_order(run, measure):
-        writer.write(values)
-        destination.wrote(writer)
+        write_values(output, values)
+        destination.wrote()

@@ -20,7 +20,6 @@ from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.pieces import Part, checked_blocks, pieces_of_whole
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
-from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
 from pairalign.trees.distance_matrix import (
     AnyDistances,
@@ -35,49 +34,30 @@ _BUFFER_BYTES = 1 << 20
 _NAMES, _ORDERS = ("names", "target_names"), ("order", "target_order")
 
 
-class DistanceWriter:
-    """Writes distances in the order of windows.
+def write_head(output: Output, problem: Problem, measure: str, window: int) -> None:
+    """Write what the first part begins with: what distances of a problem are of.
 
     Parameters
     ----------
-    output : Output
-        Not closed.
-    problem : Problem
-        Of one set, or two.
     window : int
         Rows and columns of a window.
-    piece : Piece
-        The first one says what the whole is of.
     """
+    sequences, targets = problem.queries, problem.targets
+    head = {
+        "names": list(sequences.names),
+        "order": sequences.order.tolist(),
+        "measure": measure,
+        "window": window,
+    }
+    if targets is not None:
+        head["target_names"] = list(targets.names)
+        head["target_order"] = targets.order.tolist()
+    output.write(json.dumps(head).encode() + b"\n")
 
-    def __init__(
-        self,
-        output: Output,
-        problem: Problem,
-        measure: str,
-        window: int,
-        piece: Piece = WHOLE,
-    ) -> None:
-        self._output = output
-        if piece.first:
-            sequences, targets = problem.queries, problem.targets
-            head = {
-                "names": list(sequences.names),
-                "order": sequences.order.tolist(),
-                "measure": measure,
-                "window": window,
-            }
-            if targets is not None:
-                head["target_names"] = list(targets.names)
-                head["target_order"] = targets.order.tolist()
-            output.write(json.dumps(head).encode() + b"\n")
 
-    def write(self, values: npt.NDArray[np.floating]) -> None:
-        """Add the distances of the next pairs."""
-        self._output.write(values.astype(_VALUE).tobytes())
-
-    def flush(self) -> None:
-        """Do nothing: all was written."""
+def write_values(output: Output, values: npt.NDArray[np.floating]) -> None:
+    """Write the distances of the next pairs, in the order of windows."""
+    output.write(values.astype(_VALUE).tobytes())
 
 
 def are_of_two_sets(parts: list[Part]) -> bool:
@@ -101,7 +81,7 @@ def merge_distances(parts: list[Part]) -> AnyDistances:
 
 
 def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
-    """Make distances of what a `DistanceWriter` wrote, in blocks of any size, `size` in all.
+    """Make distances of what `write_head` and `write_values` wrote, in blocks, `size` bytes in all.
 
     Raises
     ------

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
+from typing import IO
 
-from pairalign.base.error_types import OutputError
 from pairalign.base.part_file import PartFile
-from pairalign.formats.output import (
-    Bytes,
-    Output,
-    Path,
-    find_place,
-    map_file,
-    output_error,
-    write_all,
-)
+from pairalign.formats.output import FileOutput, find_place, map_file
 
 _PRIVATE = 0o600  # temporary folders are everybody's
 
 
-class HeldOutput(Output):
+class HeldOutput(FileOutput):
     """Bytes that are of use to the run alone: a hidden file beside an output, which never appears.
 
     Parameters
@@ -35,37 +26,16 @@ class HeldOutput(Output):
         Where the bytes are, until the ``with`` block is left.
     """
 
-    def __init__(self, path: Path) -> None:
-        try:
-            place = None if path == "-" else find_place(os.fspath(path))
-            final = os.path.join(tempfile.gettempdir(), "pairalign") if place is None else place[0]
-            self._part = PartFile(final, _PRIVATE)
-        except OSError as error:
-            raise output_error(path, error) from error
+    def _open(self) -> IO[bytes]:
+        place = None if self.path == "-" else find_place(os.fspath(self.path))
+        final = os.path.join(tempfile.gettempdir(), "pairalign") if place is None else place[0]
+        self._part = PartFile(final, _PRIVATE)
         self.path = self._part.path
-        self._file = io.FileIO(self._part.descriptor, "wb")
-
-    @property
-    def waits_for_readers(self) -> bool:
-        """Return False: it is a regular file."""
-        return False
-
-    @property
-    def descriptor(self) -> int:
-        """The file."""
-        return self._file.fileno()
-
-    def explain(self, error: OSError) -> OSError:
-        """Return the error to raise when writing to `descriptor` failed."""
-        return error if isinstance(error, OutputError) else output_error(self.path, error)
-
-    def write(self, data: Bytes) -> int:
-        """Write all of `data`; return its size."""
-        return write_all(self._file.write, data, self.path)
+        return open(self._part.descriptor, "wb", buffering=0)
 
     def text(self) -> memoryview:
         """Return what was written."""
-        return map_file(self.path) if os.path.getsize(self.path) else memoryview(b"")
+        return map_file(os.fspath(self.path)) if os.path.getsize(self.path) else memoryview(b"")
 
     def close(self) -> None:
         """Nothing: who writes to it may be done, who reads it is not."""
@@ -74,5 +44,4 @@ class HeldOutput(Output):
         """Nothing, as `close`."""
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._part.remove()
+        super().abort()

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Collection
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
+from pairalign.base.declaration import value_of
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import DeviceError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
@@ -32,8 +33,7 @@ from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.requests.resources import Resources
-from pairalign.requests.shared import OutputRules
+from pairalign.requests.shared import OutputOptions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,24 +44,8 @@ _RETRIES = 3
 _SHOWN_BYTES = 2000
 
 
-class ClusterCommand(Protocol):
-    """The request of a command that workers may do in parts."""
-
-    @property
-    def command_line(self) -> tuple[str, ...]:
-        """The program's arguments."""
-
-    @property
-    def writing(self) -> OutputRules:
-        """Where results go, and who makes them."""
-
-    @property
-    def resources(self) -> Resources:
-        """What workers need."""
-
-
 def run_on_cluster(
-    request: ClusterCommand, job: AlignmentJob, format: type[Writer], **more: object
+    request: OutputOptions, job: AlignmentJob, format: type[Writer], **more: object
 ) -> None:
     """Do a command on a cluster and write its output.
 
@@ -91,7 +75,7 @@ def run_on_cluster(
 
 
 def make_parts(
-    request: ClusterCommand,
+    request: OutputOptions,
     job: AlignmentJob,
     format: str,
     command: list[str],
@@ -132,7 +116,7 @@ def make_parts(
         else:
             remove_parts(check_parts(folder, described))
         prepare_folder(folder)
-        needed = _needed_resources(request.resources.device, workers)
+        needed = _needed_resources(value_of(request, "device"), workers)
         submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
         futures = [
             submit(run_shard, command, (k, tasks), folder, os.getcwd())

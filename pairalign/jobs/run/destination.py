@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 from pairalign.base.console import name_output
 from pairalign.base.declaration import stored
@@ -25,19 +25,12 @@ from pairalign.formats.pieces import (
     find_complete,
     prepare_folder,
 )
-from pairalign.formats.writer import WHOLE, Piece
+from pairalign.formats.writer import WHOLE, Piece, Writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.shared import OutputOptions, OutputRules
 
 log = logging.getLogger("pairalign")
-
-
-class Written(Protocol):
-    """What results are written with."""
-
-    def flush(self) -> None:
-        """Wait until the output has all."""
 
 
 def prepare_output(writing: OutputRules) -> None:
@@ -160,7 +153,7 @@ class Destination:
         """Return what takes the results: the output, or a file."""
         return self.output or open_output(self.path, threads=self.job.threads)
 
-    def wrote(self, writer: Written) -> None:
+    def wrote(self, writer: Writer | None = None) -> None:
         """End a piece if it is time; all that the job has given so far was written."""
         if self.output is None:
             return
@@ -168,7 +161,8 @@ class Destination:
         is_due = time.monotonic() - self._cut_at >= self._writing.commit_every
         if done not in self._ends[:-1] and not (self._writing.resume and is_due):
             return
-        writer.flush()
+        if writer is not None:
+            writer.flush()
         self.output.cut(*self._until(done), self.summary(), job=self.job.leave())
         self._done, self._cut_at = done, time.monotonic()
 

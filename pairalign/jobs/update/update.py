@@ -358,7 +358,7 @@ def _recorded(update: Update) -> Iterator[str]:
         return
     with HeldOutput(update.output) as spill_file:
         join_pieces(update.pieces, update.table.writer_type, spill_file)
-        yield spill_file.path
+        yield os.fspath(spill_file.path)
 
 
 def _read_recorded(update: Update) -> PairList:
