@@ -24,7 +24,7 @@ from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, confidence_of, content_of, table_of
-from pairalign.requests.align_request import AlignOptions, AlignRequest
+from pairalign.requests.align_request import AlignOptions
 from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def _carry_out(
     summary = Summary(run.problem, request, pairs=run.pairs_ranked, cells=run.cells)
     summary.go_on(destination.before)
     destination.summary = summary.leave
-    run, computed = destination.job, _cells_left(destination, request)
+    run = destination.job
+    are_known = not (destination.is_done or (destination.is_resumed and request.has_hits))
+    computed = run.cells if are_known else 0
     collector = None
     if report is not None:
         collector = report.collector(run.problem, plan.significance)
@@ -96,12 +98,6 @@ def _carry_out(
             facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
         report.write(collector, facts, devices=run.devices, realign=plan.realign)
     return lines
-
-
-def _cells_left(destination: Destination, request: AlignRequest) -> int:
-    """Return how many cells are to be computed; 0 where that is not known."""
-    run, is_cut = destination.job, destination.is_resumed
-    return 0 if destination.is_done or (is_cut and request.has_hits) else run.cells
 
 
 def _write(
