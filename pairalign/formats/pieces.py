@@ -220,8 +220,8 @@ def read_manifest(path: str) -> Part:
         part = Part(os.path.dirname(path), **value)
         for piece in pieces:
             part.add(*piece)
-        expected = part.manifest if part.complete else part.begun
-        if os.path.basename(path) != os.path.basename(expected) or part.shard > part.shards:
+        named = (part.begun, part.manifest)[: 1 + part.complete]
+        if os.path.basename(path) not in map(os.path.basename, named) or part.shard > part.shards:
             raise SchemaError(f"it is that of part {part.shard} of {part.shards}")
         if part.summary:
             check_object(part.summary, SUMMARY_LEFT)

@@ -168,7 +168,8 @@ def test_pairs_that_pass_are_aligned_again(options, monkeypatch):
     expected = fresh("--format", "fasta", *options)
     assert Path("updated.fasta").read_bytes() == expected
     written = expected.count(b">") // 2
-    assert [job.pairs for job in jobs] == [29 * 6, 15, written]
+    assert sorted(job.pairs for job in jobs[:2]) == [15, 29 * 6]
+    assert [job.pairs for job in jobs[2:]] == [written]
     assert 0 < written < 29 * 28 // 2
 
 
@@ -243,7 +244,7 @@ def test_hits_are_ranked_among_new_pairs(format, monkeypatch):
     monkeypatch.setattr(AlignmentJob, "open", open_)
     update("parts", "new.fa", "-o", "updated")
     ranked, aligned = pairs[:2], pairs[2:]
-    assert ranked == [29 * 6, 6 * 5 // 2]
+    assert sorted(ranked) == [6 * 5 // 2, 29 * 6]
     assert 0 < sum(aligned) <= len({*Path("updated").read_text().splitlines()} - old)
 
 
