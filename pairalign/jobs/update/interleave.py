@@ -117,11 +117,8 @@ class Interleaver:
         return *pairs_of_numbers(keys), scores[order][first].astype(np.int32)
 
     def pairs(self) -> tuple[Int32s, Int32s]:
-        """Return the pairs that have a line, each once: input indices, the lower first."""
-        keys = np.unique(self._keys())
-        if self._scale is None:
-            return self._indices_of(keys)
-        query, target = pairs_of_numbers(keys)
+        """Return the pairs that have a hit, each once: input indices, the lower first."""
+        query, target = pairs_of_numbers(np.unique(self._keys()))
         pairs = number_pairs(np.minimum(query, target), np.maximum(query, target))
         return pairs_of_numbers(np.unique(pairs))
 
@@ -202,17 +199,6 @@ class Interleaver:
             keys = number_pairs(records["query"], records["target"])
             scores = _raw_scores(records, self._scale)
         return _Lines(text, starts, ends, keys, scores)
-
-    def _indices_of(self, keys: npt.NDArray[np.int64]) -> tuple[Int32s, Int32s]:
-        size = self._window * self._window
-        blocks = -(-self._count // self._window)
-        window, place = np.divmod(keys, size)
-        rows = window // blocks * self._window + place // self._window
-        columns = window % blocks * self._window + place % self._window
-        indices = np.empty(self._count, np.int32)
-        indices[self._positions] = np.arange(self._count, dtype=np.int32)
-        first, second = indices[rows], indices[columns]
-        return np.minimum(first, second), np.maximum(first, second)
 
 
 def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int64]:

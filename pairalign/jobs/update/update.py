@@ -393,7 +393,7 @@ def _align_again(update: Update, recorded: PairList, destination: Destination) -
     request = replace(update.plan.request, pairs=pairs, window=job.window)
     if len(pairs):
         job = plan_alignment(request, job.problem, update.plan.run).job
-    results = _results_of(job) if len(pairs) else (block for block in ())
+    results = _results_of(job) if len(pairs) else _no_results()
     with destination.open() as output:
         _align(update, job, results, output)
 
@@ -424,6 +424,10 @@ def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
 def _results_of(job: AlignmentJob) -> Results:
     with job.open() as results:
         yield from results
+
+
+def _no_results() -> Results:
+    yield from ()
 
 
 def _align(update: Update, job: AlignmentJob, results: Results, output: Output) -> None:
