@@ -9,7 +9,7 @@ from conftest import examples
 import pairalign
 from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
-from pairalign.errors import AlphabetError, DistanceError, ScoringError
+from pairalign.errors import DistanceError
 from pairalign.jobs.circular.circular import align_circular
 from pairalign.jobs.circular.rotations import RotationSearch
 from pairalign.pairs.want import Detail
@@ -191,10 +191,3 @@ def test_files_of_similarities(ending, tmp_path):
         assert np.allclose(numbers, expected.condensed, atol=1e-6)
     else:
         assert np.allclose(numbers, expected.square().ravel(), atol=1e-6)
-
-
-def test_arguments_that_make_no_sense():
-    with pytest.raises(ScoringError, match="mode global"):
-        pairalign.distance(circles(), circular=True, mode="local")
-    with pytest.raises(AlphabetError, match="one strand"):
-        pairalign.distance({"a": "MKV", "b": "MKL"}, circular=True, strand="both")

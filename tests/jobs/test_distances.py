@@ -13,7 +13,7 @@ from strategies import MODES
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import AlphabetError, CapacityError
+from pairalign.errors import CapacityError
 from pairalign.formats.distances import read_distances
 from pairalign.jobs.distances import measures
 from pairalign.jobs.distances.measures import MEASURES, SATURATED, self_scores
@@ -209,15 +209,6 @@ def test_self_scores_are_those_of_an_alignment_with_itself():
         for index, sequence in enumerate(sequences):
             pair = pairalign.align([sequence.residues] * 2, scoring=scoring, detail="score")
             assert pair.raw_score[0] == own[index]
-
-
-def test_wrong_alphabet_and_measure():
-    with pytest.raises(AlphabetError, match="'kimura' is for protein; take one of identity"):
-        pairalign.distance(["ACGT", "ACGA"], measure="kimura")
-    with pytest.raises(AlphabetError, match="for dna"):
-        pairalign.distance(GLOBINS, measure="kimura-2p")
-    with pytest.raises(ValueError, match="expected one of identity"):
-        pairalign.distance(GLOBINS, measure="pam")
 
 
 def test_too_many_pairs_are_said_before_aligning(monkeypatch):

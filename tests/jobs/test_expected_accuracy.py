@@ -189,15 +189,6 @@ def test_threads_memory_shards_and_instruction_sets_change_nothing(format, tmp_p
     assert (tmp_path / "plain").read_bytes() == expected
 
 
-def test_what_does_not_go_together_is_refused_in_python():
-    with pytest.raises(ValueError, match="objective='mea' needs mode='global'"):
-        pairalign.align(["ACDEFG", "ACDFG"], objective="mea", mode="local")
-    with pytest.raises(ValueError, match="expected one of score, mea"):
-        pairalign.align(["ACDEFG", "ACDFG"], objective="best")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="leave max_hits"):
-        pairalign.align(["ACDEFG", "ACDFG"], objective="mea", max_hits=1)
-
-
 def test_overlaps_have_no_posteriors(tmp_path, capsys):
     fasta = tmp_path / "reads.fa"
     fasta.write_text(">a\nACGTACGT\n>b\nACGTACGA\n")

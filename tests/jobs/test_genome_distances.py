@@ -9,7 +9,6 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import AlphabetError, ScoringError, UsageError
 
 ASKED = {"group_by": "name-prefix", "mode": "local", "strand": "both"}
 
@@ -112,17 +111,6 @@ def test_files_and_tables(here):
         assert values == pytest.approx(expected[one, other], abs=1e-6)
         assert float(identity) == pytest.approx(values[0], abs=1e-6)
     assert Path("c.tsv").read_text().startswith("cluster\tgroup\n1\ta\n1\tb\n")
-
-
-def test_what_is_no_genome():
-    given = {"a|1": "ACGTACGTAC", "b|1": "ACGTACGTAA"}
-    with pytest.raises(ScoringError, match="genomes are aligned in parts: add mode='local'"):
-        pairalign.distance(given, group_by="name-prefix", measure="ani")
-    with pytest.raises(UsageError, match="measure='tani' needs group_by"):
-        pairalign.distance(given, measure="tani")
-    proteins = {"a|1": "MKTAYIAKQR", "b|1": "MKTAYIAKQK"}
-    with pytest.raises(AlphabetError, match="'ani' is of DNA"):
-        pairalign.distance(proteins, group_by="name-prefix", measure="ani", mode="local")
 
 
 def test_each_record_of_one_file_is_a_genome(here, capfd):

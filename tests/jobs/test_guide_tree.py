@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import pairalign
 from pairalign.base.choices import TREE_METHODS
 from pairalign.cli.main import main
-from pairalign.errors import DistanceError, FormatError
+from pairalign.errors import FormatError
 from pairalign.formats.distances import write_distances
 from pairalign.results.distances_result import DistanceMatrix
 from pairalign.results.tree_result import GuideTree
@@ -311,13 +311,6 @@ def test_command_formats(tmp_path):
     ):
         assert main(["tree", str(GLOBINS), "-o", str(tmp_path / name), "--quiet", *options]) == 0
         assert (tmp_path / name).read_text() == text
-
-
-def test_python_errors():
-    with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
-        pairalign.tree(GLOBINS, method="wpgma")
-    with pytest.raises(DistanceError, match="at least 3"):
-        pairalign.tree(["MKT", "MKA"])
 
 
 def test_missing_scikit_bio(monkeypatch, capsys, tmp_path):

@@ -21,7 +21,6 @@ from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.base.declaration import make
-from pairalign.base.error_types import UsageError
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError
 from pairalign.formats import FORMATS
@@ -248,31 +247,6 @@ def test_nothing_is_a_hit():
     assert len(pairalign.align(["WWWWWW", "AAAAAA"], mode="local", max_hits=1)) == 0
     found = pairalign.align(["MKVLAW", "MKVLAW"], mode="local", max_hits=1, min_score=1000)
     assert len(found) == 0
-
-
-@pytest.mark.parametrize(
-    ("asked", "error", "message"),
-    [
-        ({"max_hits": 0}, ValueError, "max_hits 0: expected at least 1"),
-        ({"max_hits": 1, "rank": "odd"}, ValueError, "rank 'odd': expected one of score, bits"),
-        ({"max_hits": 1, "rank": "bits"}, UsageError, "rank='bits' needs mode='local', not global"),
-        ({"max_hits": 1, "both_ways": True}, ValueError, "leave both_ways out"),
-        (
-            {
-                "max_hits": 1,
-                "hsps": 2,
-                "mode": "local",
-                "min_coverage": 0.5,
-                "coverage_of": "query",
-            },
-            UsageError,
-            "take the coverage of both",
-        ),
-    ],
-)
-def test_refused(asked, error, message):
-    with pytest.raises(error, match=message):
-        pairalign.align(["MKVLAW", "MKVLAW"], device="cpu", **asked)
 
 
 # ---------------------------------------------------------------------------------------------

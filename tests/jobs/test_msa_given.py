@@ -11,7 +11,7 @@ import pytest
 from conftest import examples
 
 import pairalign
-from pairalign.base.error_types import AlignmentFileError, FormatError, UsageError
+from pairalign.base.error_types import AlignmentFileError, FormatError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
@@ -256,35 +256,6 @@ def test_a_family_from_standard_input(tmp_path, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
         assert main(["msa", "-", "-o", str(output), "-q", "--device", "cpu"]) == 0
     assert output.read_bytes() == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"sequences": {"a": "MKTAY"}, "add": {"b": "MKTAY"}}, "add='NEW' and to='AFA' come toget"),
-        ({"sequences": {"a": "MKTAY"}, "add": {"b": "MKTAY"}, "to": "old.afa"}, "expected sequenc"),
-        ({}, "expected sequences"),
-        (
-            {"add": {"b": "MKTAY"}, "to": "old.afa", "tree_in": "a.nwk"},
-            "tree_in needs a guide tree",
-        ),
-        ({"add": {"b": "MKTAY"}, "to": "old.afa", "homologs": "db"}, "add keeps the alignment"),
-        ({"sequences": ["a.afa", "b.afa"], "merge": True, "tree_in": "a.nwk"}, "tree_in does not"),
-        (
-            {"sequences": ["a.afa", "b.afa"], "merge": True, "also": "c.afa"},
-            "also does not go with",
-        ),
-        (
-            {"sequences": "a.fa", "confidence_of": "b.afa", "homologs": "db"},
-            "confidence_of aligns n",
-        ),
-        ({"add": "b.fa", "to": "old.afa", "also": "c.fa"}, "also does not go with add"),
-        ({"sequences": "a.fa", "keep_homologs": True}, "keep_homologs needs homologs='DB'"),
-    ],
-)
-def test_options_of_other_ways_are_refused_in_python(given, message):
-    with pytest.raises(UsageError, match=message):
-        pairalign.msa(**given)
 
 
 def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path):

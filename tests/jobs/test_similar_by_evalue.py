@@ -274,20 +274,9 @@ def test_dna_of_either_strand(tmp_path):
         assert len(pairalign.cluster(two, strand="both", **asked)) == clusters
 
 
-def test_what_makes_no_sense_in_python(records):
-    some = dict(records[:10])
-    with pytest.raises(UsageError, match="give min_identity='X', or in local mode max_evalue='X'"):
-        pairalign.split(some, mode="global")
+def test_a_scoring_of_global_mode_says_nothing_of_what_is_similar(records):
     with pytest.raises(UsageError, match="what is similar is not said"):
-        pairalign.split(some, scoring=pairalign.make_scoring("protein"))
-    with pytest.raises(UsageError, match="what is similar is not said"):
-        pairalign.audit(some, some, mode="semiglobal")
-    with pytest.raises(UsageError, match="give min_identity='X'"):
-        pairalign.cluster(some, mode="local", max_evalue=1e-3, linkage="average")
-    with pytest.raises(UsageError, match="is for E-values and bits"):
-        pairalign.cluster(some, min_identity=0.5, db_size=1000)
-    with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
-        pairalign.split(some, max_evalue=1e-3, mode="global")
+        pairalign.split(dict(records[:10]), scoring=pairalign.make_scoring("protein"))
 
 
 def test_an_evalue_means_local_alignments(records, tmp_path):

@@ -194,23 +194,14 @@ def test_scorings_are_values():
     ("alphabet", "options", "message"),
     [
         ("dna", {"mode": "glocal"}, "mode 'glocal': expected global, semiglobal, local"),
-        ("dna", {"gap_open": -5}, "gap_open is a cost, found -5, expected 0 or more: 5?"),
-        ("dna", {"gap_extend": "-0.5"}, "gap_extend is a cost, found -0.5"),
-        ("dna", {"gap_open": 1, "gap_extend": 2}, "gap_extend 2 exceeds gap_open 1"),
-        ("dna", {"gap_open": float("nan")}, "gap_open: nan is not a finite number"),
         ("dna", {"gap_open": float("inf")}, "gap_open: inf is not a finite number"),
-        ("dna", {"gap_open": "ten"}, "gap_open: 'ten' is not a number"),
         ("dna", {"gap_open": True}, "gap_open: True is not a number"),
         ("dna", {"gap_extend": 0.1 + 0.2}, "0.30000000000000004 has more than 6 decimals"),
         ("dna", {"gap_open": 10**10}, "out of range"),
         ("dna", {"gap_open": 2000, "gap_extend": "0.000001"}, "do not fit 32 bits"),
         ("dna", {"match": 2000, "gap_extend": "0.000001"}, "do not fit 32 bits"),
-        ("dna", {"match": 2, "mismatch": 3}, "mismatch is a score, found 3, expected 0 or less"),
         ("dna", {"match": -4, "mismatch": -3}, "match scores -4, less than a mismatch with -3"),
-        ("dna", {"match": 2, "matrix": "NUC.4.4"}, "both a matrix and match or mismatch"),
         ("dna", {"matrix": "BLOSUM62"}, "BLOSUM62 is for proteins, but the sequences are DNA"),
-        ("protein", {"matrix": "NUC.4.4"}, "NUC.4.4 has no scores for 'Q', 'E', 'I', 'L', 'F'"),
-        ("protein", {"match": 2}, "must both be given for proteins"),
     ],
 )
 def test_refused_options(alphabet, options, message):

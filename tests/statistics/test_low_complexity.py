@@ -317,12 +317,6 @@ def test_in_python():
     assert 0 < len(kept) == (masked.evalue <= 1).sum() < (plain.evalue <= 1).sum()
     with pytest.raises(ValueError, match="mask 'dust': expected one of none, tantan, seg"):
         pairalign.align(texts, **asked, mask="dust")
-    with pytest.raises(ValueError, match="mask_scores needs mask='tantan' or mask='seg'"):
-        pairalign.align(texts, **asked, mask_scores=True)
-    with pytest.raises(ValueError, match="leave hsps and max_hits out"):
-        pairalign.align(texts, **asked, mask="tantan", hsps=2)
-    with pytest.raises(ValueError, match="mask needs mode='local', but the mode is global"):
-        pairalign.align(texts, mask="tantan", device="cpu")
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
