@@ -22,11 +22,9 @@ Mask = npt.NDArray[np.bool_]
 _MOST_BLOCKS = 1 << 23
 """A number is held for each pair of groups of a window."""
 
-_WORTH_SORTING = 64
-"""Pairs of groups for each pair of a list, from which on the list is sorted instead."""
-
-_MOST_SORTED = 1 << 20
-"""Pairs of a list that are sorted where there are too many groups: 0.2 s."""
+_MOST_SORTED, _FEWEST_SORTED = 1 << 20, 1 / 4096
+"""Pairs of a list that are sorted where groups are more: 0.4 s; a share of those of the window, as
+all places of a mask are looked at."""
 
 WORTH_GROUPING = 0.95
 """Share of distinct sequences up to which a set is made of these alone."""
@@ -62,24 +60,23 @@ class Copies:
     def blocks_of(self, window: Window, pair_mask: Mask | None) -> Blocks | None:
         """Return the groups of a window's rows and columns; None where they are too many.
 
-        `pair_mask`: as for `Blocks.choose`.
+        `pair_mask`: of few pairs, which may be sorted; else None.
         """
         rows, row_count = _grouped(self.rows[window.row_start : window.row_stop])
         columns, column_count = _grouped(self.columns[window.column_start : window.column_stop])
         pairs, blocks = len(rows) * len(columns), row_count * column_count * (1 + self.by_side)
-        has_room = blocks <= _MOST_BLOCKS
-        is_listed = False
-        if pair_mask is not None:
-            listed = int(np.count_nonzero(pair_mask))
-            most = blocks // _WORTH_SORTING if has_room else _MOST_SORTED
-            is_listed = listed <= most
-        if blocks > pairs - pairs // 8 or not (has_room or is_listed):
+        if blocks > pairs - pairs // 8:
             return None
+        kind = Blocks
+        if blocks > _MOST_BLOCKS:
+            listed = 0 if pair_mask is None else int(np.count_nonzero(pair_mask))
+            if not _FEWEST_SORTED * pairs <= listed <= _MOST_SORTED:
+                return None
+            kind = ListedBlocks
         inputs = (
             self.row_inputs[window.row_start : window.row_stop],
             self.column_inputs[window.column_start : window.column_stop],
         )
-        kind = ListedBlocks if is_listed else Blocks
         return kind(window, rows, columns, inputs, (row_count, column_count), self.by_side)
 
 

@@ -59,7 +59,8 @@ class CopiesEngine(WrappedEngine):
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
-        blocks = self._copies.blocks_of(window, pair_mask)
+        # A GPU aligns a pair as soon as it is sorted.
+        blocks = self._copies.blocks_of(window, None if self.is_gpu else pair_mask)
         if blocks is None:
             return self._engine.align(window, want, pair_mask)
         if pair_mask is not None:
