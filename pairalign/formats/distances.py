@@ -5,11 +5,9 @@ What a format can hold is how distances are stored: `pairalign.trees.distance_ma
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import stat
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
@@ -55,7 +53,6 @@ _READERS = {
     **dict.fromkeys(TABLES, read_table),
     "column": read_list,
 }
-_GZIP_BEST = 1032  # deflate makes no more of a byte
 
 
 def distance_format(path: Path, format: str | None, storage: str) -> str:
@@ -157,7 +154,7 @@ def read_distances(
         raise DistanceError(f"{source}: {error}") from error
     except OSError as error:
         raise unreadable(DistanceError, source, error, "a distance matrix") from error
-    except (EOFError, ValueError, zlib.error) as error:
+    except ValueError as error:
         raise DistanceError(f"{source}: cannot be read: {error}") from error
     if names is not None and matrix.names != names:
         raise DistanceError(f"{source}: its names are not those of the sequences, in their order")
@@ -167,13 +164,14 @@ def read_distances(
 @contextmanager
 def _open(path: Path) -> Iterator[tuple[IO[bytes], int | None]]:
     """Open a file; give it, decompressed, and how many bytes it holds at most, if that is known."""
-    from pairalign.formats.readers.reader import decompressed, open_raw
+    from pairalign.base.compression import Decompressed, decompressed
+    from pairalign.formats.readers.reader import open_raw
 
     raw = open_raw(os.fspath(path))
     try:
         most, file = _size_of(raw), decompressed(raw)
-        if file is not raw:
-            most = most * _GZIP_BEST if isinstance(file, gzip.GzipFile) and most else None
+        if isinstance(file.raw, Decompressed):
+            most = most and file.raw.most_times and most * file.raw.most_times
         yield file, most
     finally:
         if os.fspath(path) != "-":

@@ -26,12 +26,12 @@ from itertools import zip_longest
 from typing import IO
 
 from pairalign.base.arrays import count_bytes
+from pairalign.base.compression import decompress
 from pairalign.base.error_types import FastaError, NoSequencesError, shown_name, unreadable
 from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
 from pairalign.sequences.alphabets import PROTEIN, guess_alphabet
-from pairalign.sequences.compression import decompress
 from pairalign.sequences.sequence_records import Records, join_records
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]

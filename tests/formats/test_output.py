@@ -22,6 +22,7 @@ from samples import sample
 from strategies import MODES
 from written_files import TEXT, write, written
 
+from pairalign.base.compression import decompressed
 from pairalign.errors import FormatError, OutputError
 from pairalign.formats import find_format, open_writer, parquet
 from pairalign.formats import output as output_module
@@ -29,7 +30,6 @@ from pairalign.formats import writer as writer_module
 from pairalign.formats.output import open_output
 from pairalign.formats.text_queue import MOST_UNFORMATTED
 from pairalign.formats.writer import Content
-from pairalign.formats.zstd import read_zstd
 from pairalign.pairs.want import Detail
 
 # ---- bytes do not depend on threads, nor on how pairs come in ----------------------------------
@@ -176,11 +176,11 @@ def test_zstd_that_is_cut_short_or_damaged(tmp_path, monkeypatch):
     write(sample(2, pairs=50), tmp_path / "a.tsv.zst")
     whole = (tmp_path / "a.tsv.zst").read_bytes()
     (tmp_path / "a.tsv.zst").unlink()
-    with read_zstd(io.BytesIO(whole)) as file:
+    with decompressed(io.BufferedReader(io.BytesIO(whole))) as file:
         assert file.read().decode() == written(sample(2, pairs=50), "tsv", tmp_path)
     for damaged in (whole[:-5], whole[:60] + b"???" + whole[63:]):
         with pytest.raises(ValueError, match="zstd file"):
-            io.BufferedReader(read_zstd(io.BytesIO(damaged))).read()
+            decompressed(io.BufferedReader(io.BytesIO(damaged))).read()
 
 
 def test_gz_by_an_independent_reader(tmp_path, monkeypatch):

@@ -7,12 +7,12 @@ import io
 import os
 import stat
 import sys
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 
 from pairalign.alignments.alignment_records import AlignmentRecords, SetNames
+from pairalign.base.compression import decompressed
 from pairalign.base.error_types import (
     AlignmentFileError,
     FormatError,
@@ -23,8 +23,6 @@ from pairalign.base.error_types import (
 )
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import UTF8_MARK, without_mark
-from pairalign.base.xz import XzFile
-from pairalign.formats.zstd import read_zstd
 
 PIECE_BYTES = 4 << 20
 _MOST_OF_A_REASON = 300
@@ -140,7 +138,7 @@ class RecordReader(ABC):
         """How many of them have been read."""
         return self._raw.tell() if self._raw.seekable() and not self._raw.closed else 0
 
-    def _decompressed(self, raw: IO[bytes]) -> IO[bytes]:
+    def _decompressed(self, raw: io.BufferedReader) -> IO[bytes]:
         return decompressed(raw)
 
     def _unreadable(self, error: Exception) -> PairalignError:
@@ -156,7 +154,7 @@ class RecordReader(ABC):
             while block := self._file.read(PIECE_BYTES):
                 yield self._without_mark(block) if is_first else block
                 is_first = False
-        except (OSError, EOFError, ValueError, zlib.error) as error:
+        except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
 
     def _without_mark(self, block: bytes) -> bytes:
@@ -190,30 +188,10 @@ class RecordReader(ABC):
         return text.rfind(b"\n") + 1
 
 
-def open_raw(path: str) -> IO[bytes]:
+def open_raw(path: str) -> io.BufferedReader:
     """Open a file for reading; ``"-"`` is standard input."""
     if path != "-":
         return open(path, "rb")
     if sys.stdin is None:
         raise OSError("it is closed")
-    return sys.stdin.buffer
-
-
-def decompressed(raw: Any) -> IO[bytes]:
-    """Return a file that reads what another holds; its first bytes tell gzip, bzip2, xz, zstd."""
-    file: Any = raw
-    magic = raw.peek(6)
-    if magic.startswith(b"\x1f\x8b"):
-        import gzip
-
-        file = gzip.GzipFile(fileobj=raw)
-    elif magic.startswith(b"BZh"):
-        import bz2
-
-        file = bz2.BZ2File(raw)
-    elif magic.startswith(b"\xfd7zXZ"):
-        file = io.BufferedReader(XzFile(raw), PIECE_BYTES)
-    elif magic.startswith(b"\x28\xb5\x2f\xfd"):
-        file = io.BufferedReader(read_zstd(raw), PIECE_BYTES)
-    result: IO[bytes] = file
-    return result
+    return cast("io.BufferedReader", sys.stdin.buffer)
