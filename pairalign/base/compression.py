@@ -87,7 +87,30 @@ def decompress(data: bytes, name: str) -> bytes:
     return b"".join(parts)
 
 
-class Decompressed(io.RawIOBase):
+class Parts(io.RawIOBase):
+    """A file that reads what comes in parts."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer from its start; return how many bytes were there, 0 at the end."""
+        while not self._rest:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._rest = memoryview(part)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+class Decompressed(Parts):
     """Reads the text of a compressed file; ValueError for what `decompress` refuses of streams.
 
     Attributes
@@ -97,24 +120,8 @@ class Decompressed(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes], compression: _Compression) -> None:
-        self._parts = _texts(file, compression)
-        self._text = memoryview(b"")
+        super().__init__(text for text, _ in _texts(file, compression))
         self.most_times = 1032 if compression.kind == "gzip" else None
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer from its start; return how many bytes were there, 0 at the end."""
-        while not self._text:
-            part = next(self._parts, None)
-            if part is None:
-                return 0
-            self._text = memoryview(part[0])
-        size = min(len(buffer), len(self._text))
-        buffer[:size], self._text = self._text[:size], self._text[size:]
-        return size
 
 
 def decompressed(file: io.BufferedReader) -> io.BufferedReader:

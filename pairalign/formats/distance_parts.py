@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
+from pairalign.base.compression import Parts
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.pieces import Part, checked_blocks, pieces_of_whole
@@ -88,7 +89,7 @@ def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
     PartsError
         There are more or fewer values than pairs, or their head is not what was written.
     """
-    source = io.BufferedReader(_Blocks(iter(blocks)), _BUFFER_BYTES)
+    source = io.BufferedReader(Parts(iter(blocks)), _BUFFER_BYTES)
     head = _read_head(source.readline())
     names, targets = head["names"], head.get("target_names")
     count, others = len(names), None if targets is None else len(targets)
@@ -136,20 +137,3 @@ def _read_head(line: bytes) -> dict[str, Any]:
             f"the first line of the distances is damaged: '{ordered}' is none of the names"
         )
     return head
-
-
-class _Blocks(io.RawIOBase):
-    """Blocks of bytes, as a file."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        self._rest = self._rest or memoryview(next(self._blocks, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, overload
@@ -59,6 +59,7 @@ from pairalign.results.distances_result import (
 )
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import distance_matrix
+from pairalign.trees.distance_matrix import first_place
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -386,7 +387,9 @@ def measure_run(
         names = list(sequences.names), list(targets.names)
         return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
     if old_matrix is not None:
-        _place_known(old_matrix, count, distances)
+        for row in range(len(old_matrix) - 1):
+            known, start = old_matrix.row(row)[row + 1 :], first_place(row, count)
+            distances[start : start + len(known)] = known
     return DistanceMatrix(list(sequences.names), distances, measure.name)
 
 
@@ -399,8 +402,7 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
 
     def place(alignments: Alignments) -> None:
         filled.result()
-        for start in range(0, len(alignments), _PART_PAIRS):
-            part = alignments[start : start + _PART_PAIRS]
+        for part in _parts_of(alignments):
             values = measure.compute(part, own_scores)
             if others is None:
                 place_in_triangle(part.query, part.target, values, count, distances)
@@ -411,19 +413,6 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
         filled = beside.submit(distances.fill, np.nan)
         run.hand_out(place)
     return distances
-
-
-def _place_known(
-    matrix: distance_matrix.DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]
-) -> None:
-    """Put distances of the first sequences into the triangle of all."""
-    first = len(matrix)
-    start = place = 0
-    for row in range(first - 1):
-        length = first - 1 - row
-        condensed[start : start + length] = matrix.condensed[place : place + length]
-        place += length
-        start += count - 1 - row
 
 
 def measure_in_order(
@@ -444,9 +433,12 @@ def measure_in_order(
     own_scores = own_scores_of(run.problem)
     with run.open() as results:
         for alignments in results:
-            parts = (
-                alignments[at : at + _PART_PAIRS] for at in range(0, len(alignments), _PART_PAIRS)
-            )
+            parts = _parts_of(alignments)
             values = [measure.compute(part, own_scores).astype(np.float32) for part in parts]
-            del alignments
+            del alignments, parts
             yield np.concatenate([np.empty(0, np.float32), *values])
+
+
+def _parts_of(alignments: Alignments) -> Iterator[Alignments]:
+    for start in range(0, len(alignments), _PART_PAIRS):
+        yield alignments[start : start + _PART_PAIRS]

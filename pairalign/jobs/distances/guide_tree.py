@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import DistanceError, MissingPackageError
+from pairalign.base.error_types import DistanceError
 from pairalign.base.function_options import takes
+from pairalign.base.packages import needed
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.function_call import Call
@@ -154,12 +155,8 @@ def check_count(count: int, source: str) -> None:
 def check_method(method: str) -> None:
     """Raise MissingPackageError if a method needs a package that is not there."""
     if method == "nj":
-        try:
+        with needed("neighbour joining", "scikit-bio", "'pairalign[nj]'"):
             import skbio.tree  # noqa: F401
-        except ImportError as error:
-            raise MissingPackageError(
-                "neighbour joining needs scikit-bio: pip install 'pairalign[nj]'"
-            ) from error
 
 
 def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> tree_data.GuideTree:
