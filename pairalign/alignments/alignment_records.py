@@ -2,7 +2,7 @@
 
 What a file says of its alignments comes as `AlignmentRecords`, some thousands at a time, from the
 readers of `pairalign.formats.readers`. `RecordChecker` says what is wrong with each and what it
-scores; `pairalign.jobs.verify.verify_report` makes a table of it. The native side is in
+scores; `pairalign.jobs.verify.verify` makes a table of it. The native side is in
 ``cpu/records``.
 """
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from pairalign.engines.kernels import kernel_table
-from pairalign.engines.selection import list_devices
-from pairalign.requests.devices_request import DevicesOptions
+from pairalign.base.declaration import flag, request
+from pairalign.requests.shared import CommandOptions
+
+
+@request
+class DevicesOptions(CommandOptions):
+    """The request of ``pairalign devices``."""
+
+    kernels: bool = flag("list the kernels and what each can do instead")
 
 
 def run_devices(request: DevicesOptions) -> None:
     """Carry out ``pairalign devices``."""
+    from pairalign.engines.kernels import kernel_table
+    from pairalign.engines.selection import list_devices
+
     if request.kernels:
         print(*kernel_table(), sep="\n")
         return

@@ -28,8 +28,12 @@ from pairalign.cli.distance_steps import (
 from pairalign.cli.distances_in_parts import write_part
 from pairalign.formats.distance_arrays import read_first_array
 from pairalign.formats.distance_text import LONGEST_LINE, check_strict_names
-from pairalign.formats.distances import distance_format, write_distances
-from pairalign.formats.group_table import write_group_clusters, write_group_table
+from pairalign.formats.distances import (
+    distance_format,
+    write_distances,
+    write_group_clusters,
+    write_group_table,
+)
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output

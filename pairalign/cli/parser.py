@@ -137,7 +137,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with a command line, and exit."""
-        from pairalign.cli.old_options import new_names  # help does without
+        from pairalign.cli.foreign_options import new_names  # help does without
 
         message = _ATTACHED.sub(rf"{_UNKNOWN}\1\2", message)
         renamed = new_names(message.split(), self._option_string_actions)
@@ -161,8 +161,7 @@ class Parser(argparse.ArgumentParser):
 
     def _guesses(self, words: list[str]) -> str:
         """Return what may have been meant by the options among some words that are not known."""
-        from pairalign.cli.foreign_options import name_here
-        from pairalign.cli.old_options import new_names
+        from pairalign.cli.foreign_options import name_here, new_names
 
         options, said = self._option_string_actions, []
         for word in dict.fromkeys(word.partition("=")[0] for word in words):
@@ -208,7 +207,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    from pairalign.cli.old_options import VALUES
+    from pairalign.cli.foreign_options import VALUES
 
     bare, choices = word.lstrip("-"), {name.lstrip("-"): name for name in known}
     begun = [name for name in choices if len(bare) > 1 and name.startswith(bare)]

@@ -133,7 +133,11 @@ _ALL = (
         "write sequences into a store that opens at once, for large sets and many machines",
         request_module="pairalign.requests.files_request",
     ),
-    Command("devices", "list what pairalign can run on here"),
+    Command(
+        "devices",
+        "list what pairalign can run on here",
+        request_module="pairalign.cli.devices_command",
+    ),
     Command("help", "show the help of a command", request_module="pairalign.cli.help_command"),
     Command(
         "completion",

@@ -15,12 +15,13 @@ from typing import IO
 from pairalign.base.choices import (
     DISTANCE_SUFFIXES,
     RECTANGLE_SUFFIXES,
+    SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
     TABLES,
 )
 from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.base.spelling import spelled
-from pairalign.base.texts import tsv_of
+from pairalign.base.texts import quoted, tsv_of
 from pairalign.formats.distance_arrays import read_array, write_array, write_arrays, write_parquet
 from pairalign.formats.distance_text import (
     read_list,
@@ -31,8 +32,10 @@ from pairalign.formats.distance_text import (
     write_table,
 )
 from pairalign.formats.libraries import array_format
+from pairalign.formats.names import table_format
 from pairalign.formats.output import Path, open_table
 from pairalign.trees.distance_matrix import DistanceMatrix, Distances
+from pairalign.trees.group_distances import GroupDistances
 
 _STORAGES = {
     "condensed": ("distances", DISTANCE_SUFFIXES),
@@ -185,3 +188,45 @@ def _size_of(file: IO[bytes]) -> int | None:
     except OSError:
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def write_group_table(path: Path, distances: GroupDistances) -> None:
+    """Write a line for each two groups: names, distance, and what else is known of them.
+
+    Of a measure of identity the third column is the identity.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    is_identity = distances.measure in SIMILARITY_MEASURES
+    heads = ("query", "target", "identity" if is_identity else "distance", *distances.columns)
+    with open_table(path, table_format(path)) as output:
+        output.write(("\t".join(heads) + "\n").encode())
+        for query, target, distance, *more in distances.rows():
+            values = (1 - distance if is_identity else distance, *more)
+            numbers = (
+                f"{value:.6f}" if isinstance(value, float) else str(value) for value in values
+            )
+            output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
+
+
+def write_group_clusters(path: Path, clusters: list[list[str]]) -> None:
+    """Write the number of its cluster and the name of each group, a line each.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    lines = [
+        f"{number}\t{quoted(name)}\n" for number, names in enumerate(clusters, 1) for name in names
+    ]
+    with open_table(path, table_format(path)) as output:
+        output.write(("cluster\tgroup\n" + "".join(lines)).encode())

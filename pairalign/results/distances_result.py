@@ -152,7 +152,7 @@ class GroupDistances(DistanceMatrix, group_distances.GroupDistances):
         OutputError
             The file cannot be written.
         """
-        from pairalign.formats.group_table import write_group_table
+        from pairalign.formats.distances import write_group_table
 
         write_group_table(path, self)
 

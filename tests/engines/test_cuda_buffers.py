@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from cuda_engines import host_device
 
-from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.device_memory import allocator_of
+from pairalign.engines.cuda.buffers import Slot, allocator_of
 
 KIB = 1 << 10
 

@@ -54,7 +54,7 @@ from pairalign.engines.opencl.opencl_devices import read_source
 from pairalign.engines.opencl.papers import opencl_striped
 from pairalign.formats import text, text_queue
 from pairalign.jobs.receptors import tcrdist
-from pairalign.jobs.verify import verify_report
+from pairalign.jobs.verify import verify
 from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
 from pairalign.reads import overlap_kinds, overlap_passes
@@ -197,7 +197,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (alignment_records.NativeLayout, "pairalign_layout", TABLES),
     (alignment_records.NativeCheckedSet, "pairalign_checked_set", CHECK),
     (alignment_records.NativeCheck, "pairalign_check", CHECK),
-    (verify_report.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
+    (verify.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [

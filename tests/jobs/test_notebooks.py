@@ -120,7 +120,7 @@ def test_a_plot_without_matplotlib_says_what_to_install(kind, monkeypatch):
     result = MAKE[kind]()
     for name in [one for one in sys.modules if one.startswith("matplotlib")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("trees.tree_drawing", "jobs.clusters.cluster_drawing", "base.pictures"):
+    for name in ("trees.tree_drawing", "base.pictures"):
         monkeypatch.delitem(sys.modules, f"pairalign.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'pairalign\[plot\]'"):

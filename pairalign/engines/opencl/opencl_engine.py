@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +17,19 @@ from pairalign.base.error_types import DeviceError
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.device.device_engine import DeviceEngine, choose_among
 from pairalign.engines.device.long_pairs import long_pairs, merge
+from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl.opencl_devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.opencl_family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl.opencl_pair_per_thread import OpenClPairPerThread
 from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
-from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
+
+if TYPE_CHECKING:
+    import pyopencl
 
 
 def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
@@ -207,3 +212,50 @@ def open_opencl_engines(devices: Sequence[OpenClDevice], request: EngineRequest)
         request,
         engines_on=lambda device: request.per_device or (1 if device.is_cpu else 2),
     )
+
+
+class _Mapped:
+    """Owner of a block of host memory: a buffer, and where it is mapped.
+
+    OpenCL pins memory by mapping a buffer made with ``ALLOC_HOST_PTR``: a copy from the device to
+    any other memory goes through a buffer of the driver's first.
+    """
+
+    def __init__(self, cl: ModuleType, queue: pyopencl.CommandQueue, size_bytes: int) -> None:
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        self._buffer = cl.Buffer(queue.context, flags, size_bytes)
+        self._array, _ = cl.enqueue_map_buffer(
+            queue,
+            self._buffer,
+            cl.map_flags.READ | cl.map_flags.WRITE,
+            0,
+            (size_bytes,),
+            np.uint8,
+            is_blocking=True,
+        )
+        self.__array_interface__ = self._array.__array_interface__
+
+    def free(self) -> None:
+        self._array.base.release()
+        self._buffer.release()
+
+
+class _Driver:
+    """What `PinnedPool` needs of a driver."""
+
+    def __init__(self, cl: ModuleType, queue: pyopencl.CommandQueue) -> None:
+        self.Error = cl.Error
+        self._cl, self._queue = cl, queue
+
+    def pagelocked_empty(self, size_bytes: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        assert dtype == np.uint8
+        return np.asarray(_Mapped(self._cl, self._queue, size_bytes))
+
+
+def pinned_pool(
+    device: OpenClDevice, queue: pyopencl.CommandQueue, limit_bytes: int
+) -> PinnedPool | None:
+    """Return a pool for a device's results; None where its memory is the host's."""
+    if device.is_cpu:
+        return None
+    return PinnedPool(_Driver(device.cl, queue), nullcontext, limit_bytes)

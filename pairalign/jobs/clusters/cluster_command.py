@@ -13,16 +13,16 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.console import log, say
 from pairalign.base.declaration import changed, check
 from pairalign.clusters.clusters import Clusters
-from pairalign.formats import NETWORK_FORMATS
+from pairalign.formats import NETWORK_FORMATS, open_writer
 from pairalign.formats.group_files import read_groups
 from pairalign.formats.libraries import array_format
 from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import suffixes_of
 from pairalign.formats.output import check_writable
+from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.clusters.abundances import describe_samples, read_abundances
 from pairalign.jobs.clusters.cluster import ClusterJob
 from pairalign.jobs.clusters.cluster_files import write_clusters
-from pairalign.jobs.clusters.cluster_network import write_network
 from pairalign.jobs.clusters.cluster_request import ClusterOptions
 from pairalign.jobs.commands.planning import (
     read_problem,
@@ -33,6 +33,9 @@ from pairalign.jobs.commands.summary import describe_steps
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.run.run_request import find_statistics
+from pairalign.pairs.want import Detail
+from pairalign.requests.align_request import AlignRequest
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
@@ -138,3 +141,19 @@ def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: lis
     )
     lines.add_outputs(outputs)
     return lines
+
+
+def write_network(path: str, format: str, clusters: Clusters) -> None:
+    """Write the pairs that are similar enough, with the cluster of each sequence."""
+    edges = clusters.edges
+    assert edges is not None
+    sequences = clusters.sequences
+    statistics = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
+    content = Content(
+        *(sequences, sequences, edges.scoring, Detail.STATS),
+        shown=Shown(strands=edges.strand is not None),
+        labels=clusters.labels,
+        significance=statistics.significance,
+    )
+    with open_writer(path, format, content) as writer:
+        writer.write(edges)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pairalign.base.notebooks import html_table
 from pairalign.clusters import clusters
 from pairalign.results.alignments_result import Alignments
@@ -54,7 +56,7 @@ class Clusters(Result, clusters.Clusters):
         write_clusters(path, self, format, sizein=sizein, sizeout=sizeout)
 
     def plot(self) -> Picture:
-        """Draw the sizes of the clusters, the largest first (needs matplotlib).
+        """Draw the sizes of the clusters, the largest first, by factors of 10 (needs matplotlib).
 
         Returns
         -------
@@ -66,6 +68,15 @@ class Clusters(Result, clusters.Clusters):
         MissingPackageError
             matplotlib is not installed.
         """
-        from pairalign.jobs.clusters.cluster_drawing import draw_sizes
+        from pairalign.base.pictures import DOTS, Picture
 
-        return draw_sizes(self.sizes, self.linkage)
+        figure = Picture(figsize=(6, 4), dpi=DOTS, layout="constrained")
+        axes, ranked = figure.add_subplot(), np.sort(self.sizes)[::-1]
+        axes.step(np.arange(1, len(ranked) + 1), ranked, where="mid", color="black", marker=".")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("cluster, the largest first")
+        axes.set_ylabel("sequences")
+        title = f"{len(ranked):,} clusters of {int(ranked.sum()):,} sequences"
+        axes.set_title(f"{title}, {self.linkage} linkage", loc="left", fontsize=10)
+        return figure

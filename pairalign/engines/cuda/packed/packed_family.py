@@ -22,9 +22,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import ALL_MODES
-from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.buffers import Slot, allocator_of
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
-from pairalign.engines.cuda.device_memory import allocator_of
 from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch, Work, choose_numbers
 from pairalign.engines.cuda.packed.packed_kernels import (
     BOUNDED_KERNELS,
