@@ -56,6 +56,8 @@ class NetworkWriter(Writer):
     needs = Detail.STATS
     pairs_once = True
     either_strand = True
+    between: ClassVar[str] = ""  # nodes and edges
+    after: ClassVar[str] = ""
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -72,7 +74,7 @@ class NetworkWriter(Writer):
             self._put(self.before(len(sets) > 1))
             for number, sequences in enumerate(sets, 1):
                 self._put(self._nodes(sequences, number if len(sets) > 1 else None))
-            self._put(self.between())
+            self._output.write(self.between.encode())
 
     def _put(self, lines: Iterator[str]) -> None:
         batch: list[str] = []
@@ -118,7 +120,7 @@ class NetworkWriter(Writer):
     def close(self) -> None:
         """Write what is left and make the file appear under its name."""
         if self._content.piece.last:
-            self._put(self.after())
+            self._output.write(self.after.encode())
         self._output.close()
 
     def before(self, two_sets: bool) -> Iterator[str]:
@@ -129,17 +131,9 @@ class NetworkWriter(Writer):
         """Text of a node."""
         return ""
 
-    def between(self) -> Iterator[str]:
-        """Text between nodes and edges."""
-        return iter(())
-
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[Any]) -> str:
         """Text of an edge; `values` are those of its fields, in order."""
         raise NotImplementedError
-
-    def after(self) -> Iterator[str]:
-        """Text after the edges."""
-        return iter(())
 
 
 class AbcWriter(NetworkWriter):
@@ -263,6 +257,7 @@ class GraphmlWriter(NetworkWriter):
     name: ClassVar[str] = "graphml"
     of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".graphml",)
+    after = "</graph>\n</graphml>\n"
 
     def before(self, two_sets: bool) -> Iterator[str]:
         """Text before the nodes."""
@@ -290,10 +285,6 @@ class GraphmlWriter(NetworkWriter):
         )
         return f'<edge source="{ids[0]}" target="{ids[1]}">{data}</edge>\n'
 
-    def after(self) -> Iterator[str]:
-        """Text after the edges."""
-        yield "</graph>\n</graphml>\n"
-
 
 class GexfWriter(NetworkWriter):
     """GEXF 1.2, Gephi's format; undirected, with the identity or another weight of an edge."""
@@ -302,6 +293,7 @@ class GexfWriter(NetworkWriter):
     weighted = True
     of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
+    between, after = "</nodes>\n<edges>\n", "</edges>\n</graph>\n</gexf>\n"
 
     def before(self, two_sets: bool) -> Iterator[str]:
         """Text before the nodes."""
@@ -321,20 +313,12 @@ class GexfWriter(NetworkWriter):
         label = _attribute(values["name"])
         return f'<node id="{identifier}" label={label}>{_gexf_values(values)}</node>\n'
 
-    def between(self) -> Iterator[str]:
-        """Text between nodes and edges."""
-        yield "</nodes>\n<edges>\n"
-
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[Any]) -> str:
         """Text of an edge."""
         ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[self._weight]:.10g}"'
         fields = (name for name, _ in self._edge_fields)
         shown = dict(zip(fields, map(_value, values), strict=True))
         return f'<edge id="{ids[0]}-{ids[1]}" {ends}>{_gexf_values(shown)}</edge>\n'
-
-    def after(self) -> Iterator[str]:
-        """Text after the edges."""
-        yield "</edges>\n</graph>\n</gexf>\n"
 
 
 def _value(value: float | str) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pairalign.base.arguments import as_several
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.formats.output import Path, open_output
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta_records import Source
-from pairalign.sequences.input_rules import checked_rules
-from pairalign.sequences.set_reading import read_set
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import encode_store
 
@@ -54,15 +52,16 @@ def pack(
         The store cannot be written.
     """
     if not isinstance(sequences, SequenceSet):
-        rules = checked_rules(
+        sequences = read_fasta(
+            sequences,
+            also=also,
+            alphabet=alphabet,
             degap=degap,
             on_empty=on_empty,
             on_duplicate=on_duplicate,
             names=names,
             locus=locus,
-            qualities=True,
         )
-        sequences = read_set([sequences, *as_several("also", also)], alphabet=alphabet, rules=rules)
     with open_output(output) as file:
         for block in encode_store(sequences):
             file.write(block)

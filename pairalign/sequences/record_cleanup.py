@@ -69,16 +69,23 @@ def _without_stops(records: Records, source: str) -> Records:
         source,
         _counted(int(cut.sum()), records.names[int(np.argmax(cut))]),
     )
-    kept = np.ones(len(residues) + 1, np.bool_)
+    kept = np.ones(len(residues), np.bool_)
     for start, stop in zip(ends[cut], records.offsets[1:][cut], strict=True):
         kept[start:stop] = False
-    offsets = np.concatenate(([0], np.cumsum(ends - starts)))
-    qualities = records.qualities
-    if qualities is not None:
-        qualities = np.frombuffer(qualities, np.uint8)[kept[:-1]].tobytes()
-    left = residues[kept[:-1]].tobytes()
-    titles = records.names, records.descriptions
-    return Records(*titles, left, offsets, records.origins, qualities)
+    return _with_residues(records, kept, ends - starts)
+
+
+def _with_residues(
+    records: Records, kept: npt.NDArray[np.bool_], lengths: npt.NDArray[np.int64]
+) -> Records:
+    """Return records with some of their residues, and their qualities; `lengths` are the new."""
+    residues, qualities = (
+        None if text is None else np.frombuffer(text, np.uint8)[kept].tobytes()
+        for text in (records.residues, records.qualities)
+    )
+    assert residues is not None
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    return Records(*records[:2], residues, offsets, records.origins, qualities)
 
 
 def _without_empty(records: Records, source: str) -> Records:
@@ -87,16 +94,11 @@ def _without_empty(records: Records, source: str) -> Records:
         return records
     first = records.names[int(np.argmax(is_empty))]
     log.info("%s: %s left out: no residues", source, _counted(int(is_empty.sum()), first))
-    return keep_records(records, source, ~is_empty)
+    return _keep_records(records, source, ~is_empty)
 
 
-def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> Records:
-    """Return some of the records; those that are left out must have no residues.
-
-    Parameters
-    ----------
-    kept : ndarray of bool, shape (n,)
-    """
+def _keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> Records:
+    """Return some of the records; those that are left out must have no residues."""
     indices = np.flatnonzero(kept)
     offsets = np.append(records.offsets[:-1][kept], records.offsets[-1])
     origins: list[Origin] = []
@@ -151,15 +153,9 @@ def _without_copies(records: Records, source: str) -> Records:
     first = records.names[int(np.argmin(kept))]
     counted = _counted(int((~kept).sum()), first)
     log.info("%s: %s with name and residues of another left out", source, counted)
-    stays = np.repeat(kept, np.diff(records.offsets))
-    residues = np.frombuffer(records.residues, np.uint8)[stays].tobytes()
-    qualities = records.qualities
-    if qualities is not None:
-        qualities = np.frombuffer(qualities, np.uint8)[stays].tobytes()
-    lengths = np.where(kept, np.diff(records.offsets), 0)
-    emptied = np.concatenate(([0], np.cumsum(lengths)))
-    less = Records(*records[:2], residues, emptied, records.origins, qualities)
-    return keep_records(less, source, kept)
+    lengths = np.diff(records.offsets)
+    emptied = _with_residues(records, np.repeat(kept, lengths), np.where(kept, lengths, 0))
+    return _keep_records(emptied, source, kept)
 
 
 def _counted(count: int, first: str) -> str:
