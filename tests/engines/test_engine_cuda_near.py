@@ -115,7 +115,7 @@ def test_which_device(device, monkeypatch):
         assert triples(near) == triples(pairs_within_edits(short, None, 4))
         pairs_within_edits(long, None, 1, find=find_on(name, 1))
         assert len(used) == expected
-    monkeypatch.setattr(near, "WORTH_A_GPU", 1)
+    monkeypatch.setattr("pairalign.jobs.distances.near.WORTH_A_GPU", 1)
     pairs_within_edits(short, None, 4, find=find_on("auto", 1))
     assert len(used) == 1
     with pytest.raises(DeviceError, match="on CUDA GPUs"):
