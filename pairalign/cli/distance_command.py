@@ -71,7 +71,7 @@ def run_distance(request: DistanceOptions) -> None:
         check_writable(path)
     page = report_of(request, request.input, request.input2)
     if request.writing.shard is not None:
-        _write_part(request)
+        write_part(request, _read(request), run_request(request))
         return
     summary = DistanceSummary()
     distances = _measure(request, page, summary)
@@ -117,11 +117,6 @@ def _measure(
 
 # ---------------------------------------------------------------------------------------------
 # All pairs
-
-
-def _write_part(request: DistanceOptions) -> None:
-    """Compute the distances of a shard, and write them."""
-    write_part(request, _read(request), run_request(request))
 
 
 def _measure_files(

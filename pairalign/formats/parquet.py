@@ -267,19 +267,15 @@ class _TableFile:
 
 def _with_own_dictionaries(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return the rows with dictionaries that have their names alone, in the order they come."""
+    import pyarrow as pa
+
     columns: list[Any] = []
     for column in table.columns:
         whole = column.combine_chunks()
-        if _is_dictionary(whole.type):
+        if pa.types.is_dictionary(whole.type):
             whole = whole.cast(whole.type.value_type).dictionary_encode()
         columns.append(whole)
     return table.from_arrays(columns, schema=schema)
-
-
-def _is_dictionary(type: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_dictionary(type))
 
 
 def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:

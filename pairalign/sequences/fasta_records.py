@@ -124,7 +124,10 @@ def read_text(source: Source, expected: str) -> tuple[bytes, str]:
 def read_data(source: Source, expected: str) -> tuple[bytes, str]:
     """Read a whole file, decompressed, but else as it is; see `read_text`."""
     data, name = _read_bytes(source, expected)
-    return _decompress(data, name), name
+    for magic, advice in _UNREADABLE.items():
+        if data.startswith(magic):
+            raise FastaError(f"{name}: the file {advice}")
+    return decompress(data, name), name
 
 
 def clean(sequence: bytes, *, degap: bool) -> bytes:
@@ -142,7 +145,8 @@ def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
             )
         data = source.read()
         name = getattr(source, "name", "<input>")
-        return _as_bytes(data), str(name)
+        text = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+        return text, str(name)
     name = "<stdin>" if source == "-" else str(os.fspath(source))
     try:
         if source != "-":
@@ -153,18 +157,6 @@ def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
         return sys.stdin.buffer.read(), name
     except (OSError, ValueError) as error:
         raise unreadable(FastaError, name, error, expected) from error
-
-
-def _as_bytes(data: str | bytes) -> bytes:
-    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
-
-
-def _decompress(data: bytes, name: str) -> bytes:
-    """Undo the compression of a file; what cannot be read is an error with the way out."""
-    for magic, advice in _UNREADABLE.items():
-        if data.startswith(magic):
-            raise FastaError(f"{name}: the file {advice}")
-    return decompress(data, name)
 
 
 def unify_lines(data: bytes) -> bytes:
@@ -291,13 +283,10 @@ def _are_stops(bodies: list[bytes], degap: bool) -> bool:
     if any(b"-" in body for body in bodies):
         return False
     lengths = {len(body) - sum(map(body.count, WHITE_SPACE)) for body in bodies}
-    if len(lengths) == 1 and (degap or not (len(bodies) == 1 or _all_end_with_dots(bodies))):
+    all_end_with_dots = all(body.rstrip().endswith(b".") for body in bodies)
+    if len(lengths) == 1 and (degap or not (len(bodies) == 1 or all_end_with_dots)):
         return False
     return guess_alphabet(count_bytes(b"".join(bodies))) == PROTEIN
-
-
-def _all_end_with_dots(bodies: list[bytes]) -> bool:
-    return all(body.rstrip().endswith(b".") for body in bodies)
 
 
 def _decode_headers(headers: list[bytes], name: str) -> tuple[list[str], list[str]]:

@@ -39,7 +39,11 @@ def named_residues(
         names = list(sequences) if names is None else names
         sequences = sequences.values()
     items = list(sequences)
-    if names is None and items and all(map(_is_named, items)):
+    if (
+        names is None
+        and items
+        and all(isinstance(item, (tuple, list)) and len(item) == 2 for item in items)
+    ):
         names, items = zip(*items, strict=True)  # type: ignore[assignment]
     names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
     titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
@@ -47,11 +51,6 @@ def named_residues(
         raise ValueError(f"{len(items)} sequences but {len(titles)} names")
     named = enumerate(zip(items, titles, strict=True), 1)
     return titles, [residues_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
-
-
-def _is_named(item: object) -> bool:
-    """Whether an item is a name and a sequence."""
-    return isinstance(item, (tuple, list)) and len(item) == 2
 
 
 class DataTable(Protocol):

@@ -118,7 +118,8 @@ def encode_store(sequences: SequenceSet) -> Iterator[bytes | memoryview]:
     arrays = _arrays_of(sequences)
     places, end = _lay_out(arrays)
     checksums = np.array(list(_chunk_checksums(_data(arrays))), "<u4")
-    table = _padded(checksums.tobytes())
+    table = checksums.tobytes()
+    table += bytes(-len(table) % _ALIGNED)
     data_start = HEADER_BYTES + len(table)
     header: npt.NDArray[Any] = np.zeros((), _HEADER)
     header["magic"], header["version"], header["byte_order"] = MAGIC, VERSION, _BYTE_ORDER
@@ -181,10 +182,6 @@ def _data(arrays: dict[str, npt.NDArray[Any]]) -> Iterator[memoryview]:
             yield array.data.cast("B")
         if array.nbytes % _ALIGNED:
             yield memoryview(bytes(-array.nbytes % _ALIGNED))
-
-
-def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % _ALIGNED)
 
 
 def _chunk_checksums(blocks: Iterator[memoryview]) -> Iterator[int]:
