@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.jobs.clusters.best_edges import BestEdges
+from pairalign.jobs.clusters.cluster import BestEdges
 
 
 def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
@@ -23,7 +23,7 @@ def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[i
 @pytest.mark.parametrize("rank", ["score", "identity"])
 @pytest.mark.parametrize("two_sets", [False, True])
 def test_the_best_of_each_node(two_sets, rank, monkeypatch):
-    monkeypatch.setattr("pairalign.jobs.clusters.best_edges._LEAST_HELD", 10)
+    monkeypatch.setattr("pairalign.jobs.clusters.cluster._LEAST_HELD", 10)
     rng = np.random.default_rng(1)
     made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]
     found = pairalign.align(made, made[:7] if two_sets else None, device="cpu")

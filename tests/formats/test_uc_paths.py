@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import relatives
 
-from pairalign.jobs.clusters.uc_paths import write_uc_paths
+from pairalign.jobs.clusters.cluster_files import write_uc_paths
 from pairalign.jobs.run.align_all import align
 from pairalign.results.alignment_result import Alignment
 

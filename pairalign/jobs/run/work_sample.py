@@ -22,8 +22,7 @@ from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.jobs.stages.filter_choice import AnyFilter
-    from pairalign.jobs.stages.threshold_engine import Requirement
+    from pairalign.jobs.stages.threshold_engine import AnyFilter, Requirement
 
 _GROUPS = 48
 """Of window rows, and of window columns, at most."""
