@@ -245,9 +245,10 @@ def test_dna_is_aligned():
 
 
 @pytest.mark.parametrize(
-    ("count", "changed", "refinements"), [(8, 0.2, 0), (8, 0.8, 100), (51, 0.2, 0), (51, 0.8, 0)]
+    ("count", "changed", "refinements"),
+    [(8, 0.2, 100), (8, 0.8, 100), (50, 0.8, 100), (51, 0.2, 0)],
 )
-def test_few_distant_sequences_are_refined(count, changed, refinements, monkeypatch):
+def test_few_sequences_are_refined(count, changed, refinements, monkeypatch):
     asked = []
     align = PosteriorGraph.align
 
