@@ -5,6 +5,7 @@
 #include <new>
 
 #include "../export.h"
+#include "../threads.h"
 #include "msa.h"
 
 struct pairalign_msa {
@@ -35,6 +36,19 @@ PAIRALIGN_API pairalign_msa* pairalign_msa_open(const int32_t* lengths, int32_t 
 PAIRALIGN_API int32_t pairalign_msa_relax(pairalign_msa* msa, const int32_t* weights, int32_t least,
                                           int32_t threads) try {
     msa->graph.relax(weights, static_cast<uint16_t>(least), threads);
+    return DONE;
+} catch (const std::bad_alloc&) {
+    return NO_MEMORY;
+}
+
+// Writes the expected accuracy of each pair (0, 1), (0, 2), ... in 65535ths.
+PAIRALIGN_API int32_t pairalign_msa_accuracies(const pairalign_msa* msa, int32_t threads,
+                                               uint64_t* sums) try {
+    const int64_t count = msa->graph.sequences();
+    pairalign::on_threads(static_cast<int32_t>(count) - 1, threads, [&](int32_t x) {
+        uint64_t* to = sums + int64_t{x} * count - int64_t{x} * (x + 1) / 2;
+        for (int32_t y = x + 1; y < count; y++) *to++ = msa->graph.expected_accuracy(x, y);
+    });
     return DONE;
 } catch (const std::bad_alloc&) {
     return NO_MEMORY;

@@ -113,4 +113,29 @@ void PosteriorGraph::relax(const int32_t* weights, uint16_t least, int32_t threa
     set_links(upper);
 }
 
+// The heaviest chain of links that ascend in both sequences: a tree of maxima over the columns before.
+uint64_t PosteriorGraph::expected_accuracy(int32_t x, int32_t y) const {
+    const int32_t first = start(y), last = start(y + 1), size = last - first;
+    std::vector<uint64_t> best(static_cast<size_t>(size) + 1, 0);
+    std::vector<std::pair<int32_t, uint64_t>> row;
+    uint64_t most = 0;
+    for (int32_t g = start(x); g < start(x + 1); g++) {
+        const auto is_before = [](const Link& link, int32_t residue) { return link.residue < residue; };
+        row.clear();
+        for (const Link* link = std::lower_bound(begin(g), end(g), first, is_before);
+             link < end(g) && link->residue < last; link++) {
+            uint64_t before = 0;
+            for (int32_t k = link->residue - first; k > 0; k -= k & -k)
+                before = std::max(before, best[static_cast<size_t>(k)]);
+            row.push_back({link->residue - first + 1, before + link->value});
+        }
+        for (const auto& [column, sum] : row) {
+            most = std::max(most, sum);
+            for (int32_t k = column; k <= size; k += k & -k)
+                best[static_cast<size_t>(k)] = std::max(best[static_cast<size_t>(k)], sum);
+        }
+    }
+    return most;
+}
+
 }  // namespace pairalign

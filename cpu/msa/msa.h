@@ -39,6 +39,9 @@ public:
     // z = x and z = y. Below `least` there is no link.
     void relax(const int32_t* weights, uint16_t least, int32_t threads);
 
+    // The expected number of correctly aligned residues of the best alignment of a pair, in 65535ths.
+    uint64_t expected_accuracy(int32_t x, int32_t y) const;
+
 private:
     std::vector<int32_t> starts_, sequences_;
     std::vector<int64_t> offsets_;

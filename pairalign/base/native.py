@@ -96,6 +96,7 @@ SIGNATURES = {
     "seed_residues": "pointer -> int32",
     "seeded_columns": "pointer*2 -> int32",
     # cpu/msa/chain.cpp, exports.cpp
+    "msa_accuracies": "pointer int32 pointer -> int32",
     "msa_align": "pointer*3 int32 pointer*2 -> int32",
     "msa_close": "pointer -> none",
     "msa_join": "pointer*3 int64 int32*2 pointer*2 -> int32",

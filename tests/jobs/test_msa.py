@@ -88,29 +88,17 @@ def test_relatives_are_aligned_as_they_have_come_about():
     assert np.nanmin(alignment.column_confidence) > 0.8
 
 
-def test_consistency_is_the_sums_that_it_is_said_to_be():
+def test_consistency_and_accuracies_are_the_sums_that_they_are_said_to_be():
     sequences = _family(5, 24)
     found = _posteriors(sequences)
     dense = _graph_as_dense(sequences, found)
     weights = np.array([3000, 9000, 1, 7000, 13000], np.int32)
     graph = PosteriorGraph(sequences.lengths, found, threads=2)
     for _ in range(3):
-        for x, y in itertools.combinations(range(5), 2):
-            assert _joined_first(graph, sequences, x, y) == _joined(dense[x, y])[0]
+        assert np.allclose(graph.accuracies(), _accuracies(dense, 5), rtol=1e-12)
         graph.relax(weights, 0.01)
         dense = _relaxed(dense, weights.tolist(), 5, round(0.01 * ONE))
     graph.close()
-
-
-def _joined_first(graph, sequences, x, y):
-    """Return the columns of two sequences that are joined before all others come to them."""
-    others = [k for k in range(len(sequences)) if k not in (x, y)]
-    children = [[x, y], *([len(sequences) + merge, k] for merge, k in enumerate(others))]
-    columns, _ = graph.align(np.array(children), np.ones(len(sequences), np.int32), 0)
-    ends = [slice(*sequences.offsets[k : k + 2].tolist()) for k in (x, y)]
-    return np.unique(np.concatenate([columns[end] for end in ends]), return_inverse=True)[
-        1
-    ].tolist()
 
 
 def _accuracies(dense, count):
@@ -245,10 +233,9 @@ def test_dna_is_aligned():
 
 
 @pytest.mark.parametrize(
-    ("count", "changed", "refinements"),
-    [(8, 0.2, 100), (8, 0.8, 100), (50, 0.8, 100), (51, 0.2, 0)],
+    ("count", "changed", "refinements"), [(8, 0.2, 0), (8, 0.8, 100), (51, 0.2, 0), (51, 0.8, 0)]
 )
-def test_few_sequences_are_refined(count, changed, refinements, monkeypatch):
+def test_few_distant_sequences_are_refined(count, changed, refinements, monkeypatch):
     asked = []
     align = PosteriorGraph.align
 

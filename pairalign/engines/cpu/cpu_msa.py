@@ -65,6 +65,14 @@ class PosteriorGraph:
         if library.pairalign_msa_relax(self._handle, weights, round(least * ONE), self._threads):
             raise _out_of_memory()
 
+    def accuracies(self) -> npt.NDArray[np.float64]:
+        """Return the expected number of right columns of each pair's best alignment, condensed."""
+        count = len(self._lengths)
+        sums = np.empty(count * (count - 1) // 2, np.uint64)
+        if library.pairalign_msa_accuracies(self._handle, self._threads, sums):
+            raise _out_of_memory()
+        return sums / ONE
+
     def align(
         self, children: npt.NDArray[np.int64], weights: npt.NDArray[np.int32], refinements: int
     ) -> tuple[npt.NDArray[np.int32], int]:

@@ -6,7 +6,7 @@ One of all copies is aligned (`pairalign.jobs.msa.distinct_members`). Up to 100 
 2. Posteriors of all pairs (`pairalign.jobs.posterior`).
 3. Up to 50 sequences, consistency: two rounds. More are as good without it.
 4. Joins along the tree, each with the most weighted posterior on aligned residues.
-5. Refinement of up to 50 sequences: the alignment is cut in two and joined anew, 100 times.
+5. Refinement of up to 50 distant sequences: the alignment is cut in two and joined anew, 100 times.
 
 Larger families, and long ones of more than 50: `pairalign.jobs.msa.large`. From the posteriors on
 all is integer arithmetic: the same bytes for every machine and number of threads.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,10 @@ from pairalign.trees.tree_joining import first_leaves
 
 ROUNDS = 2
 REFINEMENTS = 100
+
+_REFINED_BELOW = 0.6
+"""Families are refined whose pairs' best alignments have fewer right columns, as a share of the
+shorter sequences: others are aligned as well without it."""
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
@@ -125,15 +130,16 @@ def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRu
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return _Aligned(tree, columns, len(columns), None)
     is_one_group = len(sequences) <= MOST_IN_GROUP
-    is_short = shorter_residues(sequences.lengths) <= _MOST_RESIDUES
-    if not (is_one_group or (len(sequences) <= MOST_OF_ALL_PAIRS and is_short)):
+    is_small, shorter = len(sequences) <= MOST_OF_ALL_PAIRS, shorter_residues(sequences.lengths)
+    if not (is_one_group or (is_small and shorter <= _MOST_RESIDUES)):
         return _Aligned(tree, *align_large(sequences, tree, run), None)
     posteriors, weights = _posteriors(sequences, run), tree_weights(tree)
     threads = run.resources.used_threads
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
+        is_distant = is_one_group and fsum(graph.accuracies()) < _REFINED_BELOW * shorter
         for _ in range(ROUNDS if is_one_group else 0):
             graph.relax(weights, POSTERIOR_THRESHOLD)
-        columns, width = graph.align(tree.children, weights, REFINEMENTS if is_one_group else 0)
+        columns, width = graph.align(tree.children, weights, REFINEMENTS if is_distant else 0)
     return _Aligned(tree, columns, width, posteriors)
 
 
