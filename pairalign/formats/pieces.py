@@ -22,6 +22,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, read_blocks
@@ -218,8 +219,10 @@ def read_manifest(path: str) -> Part:
         del value["pairalign"]
         pieces = value.pop("pieces")
         part = Part(os.path.dirname(path), **value)
-        for piece in pieces:
-            part.add(*piece)
+        files = accumulate((piece[2] > 0 for piece in pieces), initial=1)
+        for piece, number in zip(pieces, files, strict=False):
+            start, pairs, size, checksum = piece
+            part.pieces.append(Piece(start, pairs, size, checksum, part.piece(number)))
         named = (part.begun, part.manifest)[: 1 + part.complete]
         if os.path.basename(path) not in map(os.path.basename, named) or part.shard > part.shards:
             raise SchemaError(f"it is that of part {part.shard} of {part.shards}")
