@@ -123,7 +123,7 @@ def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch):
     monkeypatch.setattr("pairalign.jobs.report.report_collector._MOST_CELLS", 2000)
     asked = []
 
-    def realign(pairs: pairalign.PairList) -> list[pairalign.Alignments]:
+    def realign(pairs):
         asked.append(pairs)
         return [pairalign.align(FAMILY, pairs=pairs, device="cpu")]
 
