@@ -118,14 +118,16 @@ def test_commands_on_a_cluster(scheduler, few_tasks, output, command):
 
 
 @pytest.mark.parametrize("output", ["all.paf", "all.nwk"])
-def test_parts_that_are_there_are_not_made_again(scheduler, few_tasks, output, capfd):
+def test_whole_parts_are_not_made_again(scheduler, few_tasks, output, capfd):
     command = "align" if output == "all.paf" else "tree"
     made_by = ["align"] if output == "all.paf" else ["distance", "--measure", "identity-shorter"]
     options = [] if output == "all.paf" else ["--measure", "identity-shorter"]
     assert main([command, "in.fa", "-o", f"one.{output}", "-q", *options]) == 0
-    for k in (1, 3):
+    for k in (1, 3, 4):
         shard = ["-o", f"{output}.parts", "-q", "--shard", f"{k}/4"]
         assert main([*made_by, "in.fa", *shard]) == 0
+    with next(Path(f"{output}.parts").glob("part-4-of-4.[!j]*")).open("ab") as file:
+        file.write(b"more")  # so it is made again
     cluster = ["--dask", scheduler, "--resume", "--device", "cpu"]
     assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
     assert "2 of 4 parts are there" in capfd.readouterr().err

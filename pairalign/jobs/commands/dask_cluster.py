@@ -113,8 +113,8 @@ def make_parts(
         if done:
             tasks = before[0].shards
             log.warning("resumed: %s of %s parts are there", len(done), tasks)
-        else:
-            remove_parts(check_parts(folder, described))
+        before = check_parts(folder, described)
+        remove_parts([part for part in before if part.shard not in done])
         prepare_folder(folder)
         needed = _needed_resources(value_of(request, "device"), workers)
         submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
