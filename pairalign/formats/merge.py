@@ -33,6 +33,8 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import Writer
 
+_LOOKED_AT_BYTES = 1 << 12  # of a text's end, at first
+
 
 def merge(
     parts: Path, output: Path, *, format: str | None = None, threads: int | None = None
@@ -150,16 +152,24 @@ def join_pieces(
             if writer.pair_number is None:
                 output.write(writer.amend(text, seen))
                 continue
-            numbers = [int(number) for _, number in writer.pair_number.findall(text)]
-            if numbers:
-                more = last + 1 - numbers[0] if more is None else more
-                last = numbers[-1] + more
+            first = writer.pair_number.search(text)
+            if first:
+                more = last + 1 - int(first[2]) if more is None else more
+                last = _last_number(text, writer.pair_number) + more
             output.write(_renumbered(text, writer.pair_number, more or 0))
 
 
 def _checked_file(piece: Piece) -> memoryview:
     check_piece(piece)
     return map_file(piece.path)
+
+
+def _last_number(text: bytes, pair_number: re.Pattern[bytes]) -> int:
+    """Return the last number of a pair in a text that has one; most of it is not looked at."""
+    size = _LOOKED_AT_BYTES
+    while not (numbers := pair_number.findall(text, max(0, len(text) - size))):
+        size *= 2
+    return int(numbers[-1][1])
 
 
 def _renumbered(text: bytes, pair_number: re.Pattern[bytes], more: int) -> bytes:
@@ -171,11 +181,12 @@ def _renumbered(text: bytes, pair_number: re.Pattern[bytes], more: int) -> bytes
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Cut text at ends of lines."""
-    rest = b""
+    rest: list[bytes] = []
     for block in blocks:
-        text = rest + block
-        end = text.rfind(b"\n") + 1
-        rest = text[end:]
-        yield text[:end]
-    if rest:
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*rest, block[:end]))
+            rest = []
+        rest.append(block[end:])
+    if any(rest):
         raise PartsError("a part does not end with the end of a line: make it again")
