@@ -387,9 +387,10 @@ def measure_run(
         names = list(sequences.names), list(targets.names)
         return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
     if old_matrix is not None:
-        for row in range(len(old_matrix) - 1):
-            known, start = old_matrix.row(row)[row + 1 :], first_place(row, count)
-            distances[start : start + len(known)] = known
+        first = len(old_matrix)
+        for row in range(first - 1):  # `old_matrix.row` would gather what is above the diagonal
+            start, place, length = first_place(row, count), first_place(row, first), first - 1 - row
+            distances[start : start + length] = old_matrix.condensed[place : place + length]
     return DistanceMatrix(list(sequences.names), distances, measure.name)
 
 
