@@ -202,6 +202,16 @@ def test_the_command_extends_with_the_same_bytes_everywhere(format, tmp_path, mo
     assert (tmp_path / "plain").read_bytes() == expected
 
 
+def test_what_alphabet_files_have_is_guessed_of_both(tmp_path):
+    """Ambiguous bases alone would be a protein."""
+    old, new = tmp_path / "old.fa", tmp_path / "new.fa"
+    old.write_text(f">a\n{'ACGTTGCA' * 8}\n>b\n{'ACGT-GCA' * 8}\n")
+    new.write_text(">n\nACRYTGCAACGTKKCA\n")
+    for new_sequences in (new, {"n": "ACRYTGCAACGTKKCA"}):
+        assert pairalign.msa(add=new_sequences, to=old).sequences.alphabet.name == "dna"
+    assert pairalign.msa(add=new, to=old, alphabet="protein").sequences.alphabet.name == "protein"
+
+
 def test_names_that_are_in_the_alignment_are_refused_in_python():
     old = pairalign.msa(family(3))
     with pytest.raises(AlignmentFileError, match=r"is in .* already; rename it"):

@@ -27,11 +27,12 @@ from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.one_family import score_alignment
 from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
-from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets, with_alphabet
 from pairalign.jobs.run.kept_results import KeptResults
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources
+from pairalign.sequences.alphabets import guess_alphabet
 from pairalign.sequences.sets import SequenceSet
 
 NEAREST = 16
@@ -39,6 +40,9 @@ NEAREST = 16
 
 _Fit = npt.NDArray[np.int32]
 """The column of each residue of a new sequence; below 0: ~ the columns before it."""
+
+_ARE_CHOSEN = (MultipleAlignment, SequenceSet)
+"""What has an alphabet that somebody may have chosen; see `read_sets`."""
 
 _AT_ONCE = 64
 """New sequences whose posteriors are in memory at a time."""
@@ -70,6 +74,10 @@ def read_addition(
     old, columns, width = read_alignment(to, rules.known_alphabet, rules)
     old, new = read_sets(replace(request, sequences=old, reading=rules))
     assert new is not None
+    is_guessed = rules.known_alphabet is None
+    if is_guessed and not any(isinstance(one, _ARE_CHOSEN) for one in (to, request.targets)):
+        common = guess_alphabet(old.byte_counts, new.byte_counts)
+        old, new = with_alphabet(old, common), with_alphabet(new, common)
     unknown = Confidence.unknown(old.total_residues)
     return MultipleAlignment(old, columns, width, *unknown, None), together((old, new))
 

@@ -133,7 +133,7 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
     common = guess_alphabet(first.byte_counts, second.byte_counts)
     if isinstance(sequences, SequenceSet) or isinstance(targets, SequenceSet):
         common = PROTEIN
-    return _with_alphabet(first, common), _with_alphabet(second, common)
+    return with_alphabet(first, common), with_alphabet(second, common)
 
 
 def read_one_set(sequences: Sequences, options: Mapping[str, Any] | None = None) -> SequenceSet:
@@ -236,7 +236,8 @@ def _of_strings(
     )
 
 
-def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
+def with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
+    """Return a set with another alphabet; the same object if it has that."""
     if sequences.alphabet == alphabet:
         return sequences
     return SequenceSet(whole_records(sequences), alphabet=alphabet, source=sequences.source)
