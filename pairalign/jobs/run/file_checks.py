@@ -68,13 +68,14 @@ def check_files(request: CommandOptions) -> None:
     read = files_read(request)
     for option in _BESIDE_OUTPUT:
         output = values["output"] if values.get(option) else None
-        is_folder = values.get("shard") is not None
-        if output == "-" or (output is not None and not is_folder and _is_no_file(output)):
+        if output == "-" or (output is not None and _is_device(output)):
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )
     if values.get("dask") and "-" in read:
-        raise FormatError("--dask needs files as input: workers do not see standard input")
+        raise FormatError(
+            f"{spelled('dask')} needs files as input: workers do not see standard input"
+        )
     if values.get("shard") is not None and isinstance(request, OutputOptions):
         values["output"] = request.writing.path
     paths = {name: values.get(name) for name in _WRITTEN}
@@ -140,10 +141,6 @@ def _called(option: str) -> str:
     return spelled(option, flag="-o" if option == "output" else None)
 
 
-def _is_no_file(path: str) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)
-
-
 def _is_device(path: str) -> bool:
     """Whether writing there replaces nothing: devices, pipes."""
-    return _is_no_file(path) and not os.path.isdir(path)
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
