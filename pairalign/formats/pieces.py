@@ -503,11 +503,13 @@ def check_parts(folder: str, run: dict[str, Any]) -> list[Part]:
 
 
 def remove_parts(parts: Sequence[Part]) -> None:
-    """Remove parts, each with its manifest last, and their folders if nothing else is in them."""
-    for part in parts:
-        manifests = (part.begun, part.manifest)[: 1 + part.complete]
-        for path in (*part.named(), *part.unfinished(), *manifests):
-            remove_regular(path)
+    """Remove parts, their manifests last, and their folders if nothing else is in them."""
+    pieces = [path for part in parts for path in (*part.named(), *part.unfinished())]
+    manifests = [
+        path for part in parts for path in (part.begun, part.manifest)[: 1 + part.complete]
+    ]
+    for path in (*pieces, *manifests):
+        remove_regular(path)
     for folder in {part.folder for part in parts}:
         with contextlib.suppress(OSError):
             remove_empty_folder(folder)
