@@ -14,12 +14,41 @@ static PAIRALIGN_INLINE uint64_t eight_residues(const uint8_t* at) {
     return residues;
 }
 
+// COMPARED residues at once: BITS of each, not all 0 where they differ, the first one's lowest.
+#if defined(PAIRALIGN_AVX512)
+constexpr int COMPARED = 64, BITS = 1;
+static PAIRALIGN_INLINE uint64_t differing(const uint8_t* a, const uint8_t* b) {
+    return _mm512_cmpneq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+}
+#elif defined(PAIRALIGN_AVX2)
+constexpr int COMPARED = 32, BITS = 1;
+static PAIRALIGN_INLINE uint64_t differing(const uint8_t* a, const uint8_t* b) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a)),
+                  y = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+    return ~static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y)));
+}
+#else
+constexpr int COMPARED = 8, BITS = 8;
+static PAIRALIGN_INLINE uint64_t differing(const uint8_t* a, const uint8_t* b) {
+    return eight_residues(a) ^ eight_residues(b);
+}
+#endif
+
 // How many residues from both places on are equal. Those beyond both sequences differ.
 static PAIRALIGN_INLINE int32_t equal_after(const uint8_t* a, const uint8_t* b) {
-    int32_t count = 0;
+    uint64_t difference = eight_residues(a) ^ eight_residues(b);
+    if (difference) return __builtin_ctzll(difference) >> 3;  // most are few
+    int32_t count = 8;
+    while ((difference = differing(a + count, b + count)) == 0) count += COMPARED;
+    return count + __builtin_ctzll(difference) / BITS;
+}
+
+// The same before both places.
+static PAIRALIGN_INLINE int32_t equal_before(const uint8_t* a, const uint8_t* b) {
     uint64_t difference;
-    while ((difference = eight_residues(a + count) ^ eight_residues(b + count)) == 0) count += 8;
-    return count + (__builtin_ctzll(difference) >> 3);
+    int32_t count = COMPARED;
+    while ((difference = differing(a - count, b - count)) == 0) count += COMPARED;
+    return count - COMPARED + (__builtin_clzll(difference) - (64 - COMPARED * BITS)) / BITS;
 }
 
 #if defined(PAIRALIGN_AVX512) || defined(PAIRALIGN_AVX2)

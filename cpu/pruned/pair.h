@@ -156,7 +156,7 @@ struct WaveTable {
     int32_t mask;
 };
 
-constexpr int32_t WAVE_PADDING = 16;  // bytes before and after residues that differ from all others
+constexpr int32_t WAVE_PADDING = 64;  // bytes before and after residues that differ from all others
 
 // What has been reached from one end of both sequences: from their begins, or of both reversed.
 struct WaveSide {
@@ -176,6 +176,8 @@ struct WavePair {
     int32_t mismatch, open, extend;  // costs: of a gap of g residues, open + g * extend
     int32_t depth;                   // a front depends on so many before it
     int32_t most;                    // cost that is worth going on to
+    int32_t reach;                   // cost that there is room for
+    bool waits;                      // for more room, to go on where it is
     bool gives_up;                   // when the cost would come to more, if it went on as it began
     int32_t padding;                 // diagonals beside a front that may be read; some vectors may be written
     int32_t counting[16];            // 0, 1, 2, ..
@@ -191,9 +193,11 @@ struct WavePair {
 
 struct WaveKernel {
     double entry;  // nanoseconds that one of a front takes, about
-    uint32_t (*residues_of)(const uint8_t* codes, int32_t length);
-    int32_t (*mark)(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out);
-    // Sets `cost`.
+    // Copies residues, and from the last to the first. Returns which codes occur, a bit each.
+    uint32_t (*copy_residues)(const uint8_t* codes, int32_t length, uint8_t* out, uint8_t* from_end);
+    // Marks the residues whose bit is set in `others`, and returns how many they are.
+    int32_t (*mark)(uint8_t* codes, int32_t length, uint32_t others, uint8_t mark);
+    // Sets `cost`. MORE: the room is too small; when the pair `waits`, it goes on in more.
     Progress (*fill)(WavePair& pair);
     Progress (*trace)(WavePair& pair, const Scheme& scheme, Path& path);
 };

@@ -56,20 +56,24 @@ struct Wavefronts {
 
     // ---------------------------------------------------------------- residues
 
-    // Which codes occur, a bit each.
-    static uint32_t residues_of(const uint8_t* codes, int32_t length) {
-        uint32_t found = 0;
-        for (int32_t k = 0; k < length; k++) found |= uint32_t{1} << (codes[k] & 31);
-        return found;
+    static uint32_t copy_residues(const uint8_t* codes, int32_t length, uint8_t* __restrict out,
+                                  uint8_t* __restrict from_end) {
+        uint32_t occurring = 0;
+        for (int32_t k = 0; k < length; k++) {
+            const uint8_t code = codes[k];
+            occurring |= uint32_t{1} << (code & 31);
+            out[k] = code;
+            from_end[length - 1 - k] = code;
+        }
+        return occurring;
     }
 
-    // Copies residues; those whose bit is set in `others` get a mark. Returns how many they are.
-    static int32_t mark(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out) {
+    static int32_t mark(uint8_t* codes, int32_t length, uint32_t others, uint8_t mark) {
         int32_t count = 0;
         for (int32_t k = 0; k < length; k++) {
             const uint32_t is_other = others >> (codes[k] & 31) & 1;
             count += static_cast<int32_t>(is_other);
-            out[k] = static_cast<uint8_t>(codes[k] | is_other * mark);
+            codes[k] = static_cast<uint8_t>(codes[k] | is_other * mark);
         }
         return count;
     }
@@ -231,8 +235,9 @@ struct Wavefronts {
     // the begin on. False: there is no room.
     static bool fill_box(WavePair& p, const WaveSide& side, int32_t number, int32_t cost, int32_t low,
                          int32_t high) {
-        low = larger(low, -p.column_count);
-        high = smaller(high, p.row_count);
+        const int32_t widest = p.cost / p.extend + 1;
+        low = larger(low, larger(-p.column_count, -widest));
+        high = smaller(high, smaller(p.row_count, widest));
         // Before the box there is room for what is saved of it.
         const size_t front = 3 * static_cast<size_t>(high - low + 1 + 2 * p.padding),
                      size = front * static_cast<size_t>(p.box.mask + 1);
@@ -302,20 +307,26 @@ struct Wavefronts {
         return cost + p.open - at + p.depth - 1;
     }
 
+    static void begin(WavePair& p) {
+        p.cells = 0;
+        p.cost = INT32_MAX;
+        for (WaveSide& side : p.sides) {
+            side.cost = -1;
+            side.farthest = side.saved_count = 0;
+            side.save_at = save_after(p, 0);
+            for (int32_t c = 1; c <= p.depth; c++) clear(p, of(side.ring, -c), 0, 0);
+        }
+    }
+
     // Sets p.cost. TOO_MANY: it is more than p.most, or will be if it goes on as it began.
     static Progress fill(WavePair& p) {
         WaveSide &near = p.sides[0], &far = p.sides[1];
         const int32_t last = p.row_count + p.column_count;
-        p.cells = 0;
-        p.cost = INT32_MAX;
-        for (WaveSide* side : {&near, &far}) {
-            side->cost = -1;
-            side->farthest = side->saved_count = 0;
-            side->save_at = save_after(p, 0);
-            for (int32_t c = 1; c <= p.depth; c++) clear(p, of(side->ring, -c), 0, 0);
-        }
+        if (!p.waits) begin(p);
         do {
             if (*p.cancelled) return Progress::CANCELLED;
+            p.waits = p.reach < p.most && near.cost + far.cost >= p.reach;
+            if (p.waits) return Progress::MORE;
             if (!grow(p, near.cost <= far.cost ? near : far)) return Progress::MORE;
             const int32_t cost = near.cost + far.cost;
             if (cost > p.most) return Progress::TOO_MANY;
@@ -391,15 +402,6 @@ struct Wavefronts {
         return k >= w.low && k <= w.high && rows_of(p, w, state)[k] >= row;
     }
 
-    // How many residues before row i and column j are equal. Those before both sequences differ.
-    static int32_t equal_before(const WavePair& p, int32_t i, int32_t j) {
-        const uint8_t *a = p.sides[0].row + i - 8, *b = p.sides[0].column + j - 8;
-        uint64_t difference;
-        int32_t count = 0;
-        for (; (difference = eight_residues(a) ^ eight_residues(b)) == 0; count += 8) a -= 8, b -= 8;
-        return count + (__builtin_clzll(difference) >> 3);
-    }
-
     // LOST: the fronts contradict one another.
     // Ties: the walk back.
     static Progress trace(WavePair& p, const Scheme& scheme, Path& path) {
@@ -412,7 +414,7 @@ struct Wavefronts {
         path.run_count = 0;
         for (;;) {
             if (w.state == Walker::IN_H) {
-                const int32_t equal = equal_before(p, i, j);
+                const int32_t equal = equal_before(near.row + i, near.column + j);
                 if (equal) emit(path, w, DIAGONAL_STEP, static_cast<uint32_t>(equal));
                 i -= equal;
                 j -= equal;
@@ -452,7 +454,7 @@ struct Wavefronts {
     }
 
     static constexpr WaveKernel kernel() {
-        return {GOES_ON_AT_ONCE ? 2.0 : 4.0, residues_of, mark, fill, trace};
+        return {GOES_ON_AT_ONCE ? 2.0 : 4.0, copy_residues, mark, fill, trace};
     }
 };
 

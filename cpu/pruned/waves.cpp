@@ -18,9 +18,10 @@ constexpr double BAND_MARGIN = 3;  // vectors, beside those that the cost asks f
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // Fronts that are filled once more at a time, at least, and how many diagonals more there is room for than
 // one alignment can take.
-constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512, OFTEN = 8;
+constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512;
+// There is room for fronts of few costs at first, and for so many times as many when they are filled.
+constexpr int32_t FIRST_REACH = 64, MORE_REACH = 8;
 
-// Residues with what surrounds them.
 uint8_t* residue_room(Buffer& buffer, int32_t length, uint8_t beyond) {
     const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
     uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
@@ -29,19 +30,15 @@ uint8_t* residue_room(Buffer& buffer, int32_t length, uint8_t beyond) {
     return room + WAVE_PADDING;
 }
 
-// The same from the last to the first.
-const uint8_t* reversed(Buffer& buffer, const uint8_t* residues, int32_t length) {
-    const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
-    uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
-    const uint8_t *from = residues - WAVE_PADDING, *const end = from + bytes;
-    uint8_t* to = room + bytes;
-    for (uint64_t eight; end - from >= 8; from += 8) {
-        std::memcpy(&eight, from, 8);
-        eight = __builtin_bswap64(eight);
-        std::memcpy(to -= 8, &eight, 8);
-    }
-    while (from < end) *--to = *from++;
-    return room + WAVE_PADDING;
+size_t rows_of(const WavePair& pair, const WaveFront& front) {
+    return 3 * static_cast<size_t>(front.high - front.low + 1 + 2 * pair.padding);
+}
+
+// Moves a front to where `to` has its rows.
+void move(const WavePair& pair, const WaveFront& from, WaveFront& to) {
+    to.low = from.low;
+    to.high = from.high;
+    std::memcpy(to.rows, from.rows, rows_of(pair, from) * sizeof(int32_t));
 }
 
 }  // namespace
@@ -61,46 +58,95 @@ struct Waves::Layout {
         while (box < 16 * depth) box *= 2;
     }
     int64_t save_every() const { return box - depth; }
-    // How far a side goes if the pair has a cost; and how often it is saved, with what lies beyond. At first
-    // it is saved more often.
+    // How far a side goes if the pair has a cost; how often it is saved, at first more often (see save_after
+    // of wavefronts.h); and with what lies beyond, where the other side was saved.
     int64_t half(int64_t cost) const { return cost / 2 + 2 * depth + open + 2; }
-    int64_t saves(int64_t cost) const { return (cost + half(cost)) / save_every() + 4 + OFTEN; }
+    int64_t saves_of_half(int64_t cost) const {
+        int64_t saves = 1, at = 0;
+        for (int64_t after; at < half(cost) && (after = 4 * depth + at / 4) < save_every(); at += after)
+            saves++;
+        return saves + std::max<int64_t>(0, half(cost) - at) / save_every();
+    }
+    int64_t saves(int64_t cost) const { return 2 * saves_of_half(cost) + 2; }
 
     int64_t rows_of_front(int64_t spread) const {
         return 3 * (std::min(2 * spread + 3, antidiagonals + 1) + 2 * padding);
     }
     int64_t rows_of_slot(int64_t cost) const { return rows_of_front(half(cost) / extend); }
+    int64_t fronts_of_box(int64_t cost) const {
+        int64_t fronts = 1;
+        while (fronts < box && fronts < cost + depth + 1) fronts *= 2;
+        return fronts;
+    }
     int64_t room_for(int64_t cost) const {
-        const int64_t halves = 2 * (half(cost) / save_every() + 1 + OFTEN),
-                      beyond = rows_of_front(save_every() / extend + WIDE_BOX);
+        const int64_t halves = 2 * saves_of_half(cost), widest = cost / extend + 1,
+                      beyond = rows_of_front(std::min(widest, save_every() / extend + WIDE_BOX));
         return 2 * ring * rows_of_slot(cost) + halves * depth * rows_of_front(half(cost) / extend / 2) +
                saves(cost) * depth * beyond +
-               (box + depth) * rows_of_front(2 * (save_every() / extend) + WIDE_BOX);
+               (fronts_of_box(cost) + depth) *
+                   rows_of_front(std::min(widest, 2 * (save_every() / extend) + WIDE_BOX));
     }
 };
 
-// Sets what fronts need of memory.
-void Waves::lay_out(const Layout& layout, WavePair& pair) {
-    pair.depth = static_cast<int32_t>(layout.depth);
-    pair.save_every = static_cast<int32_t>(layout.save_every());
-    pair.room = static_cast<size_t>(layout.room_for(pair.most));
-    pair.memory = static_cast<int32_t*>(reached_.need(pair.room * sizeof(int32_t)));
+// Sets what fronts need of memory up to the cost that the pair is to reach. Those of a pair that waits move.
+void Waves::lay_out(const Layout& layout, Memory& memory, WavePair& pair) {
+    const WaveSide before[2] = {pair.sides[0], pair.sides[1]};
+    pair.room = static_cast<size_t>(layout.room_for(pair.reach));
+    pair.memory = static_cast<int32_t*>(memory.reached.need(pair.room * sizeof(int32_t)));
     pair.box_at = pair.room;
-    const size_t ring = static_cast<size_t>(layout.ring), box = static_cast<size_t>(layout.box),
-                 slot = static_cast<size_t>(layout.rows_of_slot(pair.most)),
-                 saves = static_cast<size_t>(layout.saves(pair.most)),
-                 saved = saves * static_cast<size_t>(layout.depth);
-    WaveFront* fronts = static_cast<WaveFront*>(fronts_.need((2 * (ring + saved) + box) * sizeof(WaveFront)));
-    int32_t* saved_costs = static_cast<int32_t*>(costs_saved_.need(2 * saves * sizeof(int32_t)));
+    pair.used = 0;
+    const size_t ring = static_cast<size_t>(layout.ring),
+                 box = static_cast<size_t>(layout.fronts_of_box(pair.reach)),
+                 slot = static_cast<size_t>(layout.rows_of_slot(pair.reach)),
+                 saves = static_cast<size_t>(layout.saves(pair.reach)),
+                 depth = static_cast<size_t>(pair.depth);
+    WaveFront* fronts =
+        static_cast<WaveFront*>(memory.fronts.need((2 * (ring + saves * depth) + box) * sizeof(WaveFront)));
+    int32_t* saved_costs = static_cast<int32_t*>(memory.costs_saved.need(2 * saves * sizeof(int32_t)));
     for (WaveSide& side : pair.sides) {
         side.ring = {fronts, static_cast<int32_t>(ring) - 1};
-        for (size_t k = 0; k < ring; k++, pair.used += slot) fronts[k].rows = pair.memory + pair.used;
+        for (size_t k = 0; k < ring; k++, pair.used += slot) fronts[k] = {0, 0, pair.memory + pair.used};
         side.saved = fronts + ring;
         side.saved_costs = saved_costs;
         saved_costs += saves;
-        fronts += ring + saved;
+        fronts += ring + saves * depth;
     }
     pair.box = {fronts, static_cast<int32_t>(box) - 1};
+    for (int s = 0; s < 2 && pair.waits; s++) {
+        WaveSide& side = pair.sides[s];
+        for (size_t k = 0; k < ring; k++) move(pair, before[s].ring.fronts[k], side.ring.fronts[k]);
+        for (size_t k = 0; k < static_cast<size_t>(side.saved_count) * depth; k++) {
+            side.saved[k].rows = pair.memory + pair.used;
+            move(pair, before[s].saved[k], side.saved[k]);
+            pair.used += rows_of(pair, side.saved[k]);
+        }
+        std::copy_n(before[s].saved_costs, side.saved_count, side.saved_costs);
+    }
+}
+
+// Begins with little room. What is not enough for a reason other than the cost, such as many diagonals of
+// optimal alignments, begins anew in more.
+Progress Waves::fill_and_trace(const Layout& layout, WavePair& pair, bool trace, Path& path) {
+    for (int which = 0;; which ^= 1) {
+        lay_out(layout, memories_[which], pair);
+        Progress progress = kernel_.fill(pair);
+        if (progress == Progress::DONE && trace) progress = kernel_.trace(pair, scheme_, path);
+        if (progress != Progress::MORE || pair.reach == pair.most) return progress;
+        pair.reach = pair.most / MORE_REACH < pair.reach ? pair.most : pair.reach * MORE_REACH;
+    }
+}
+
+uint32_t Waves::copy(const uint8_t* codes, int32_t length, uint8_t beyond, Residues& residues) {
+    residues.length = length;
+    residues.begin = residue_room(residues.from_begin, length, beyond);
+    residues.end = residue_room(residues.from_end, length, beyond);
+    return kernel_.copy_residues(codes, length, residues.begin, residues.end);
+}
+
+// Marks residues that match nothing, and returns how many they are.
+int32_t Waves::mark(Residues& residues, uint8_t mark) {
+    kernel_.mark(residues.end, residues.length, costs_.others, mark);
+    return kernel_.mark(residues.begin, residues.length, costs_.others, mark);
 }
 
 void Waves::choose_costs(uint32_t row_residues, uint32_t column_residues) {
@@ -158,8 +204,8 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
                       bool trace, WavesUse use, Path& path, int64_t& cells) {
     const bool forced = use == WavesUse::FORCED;
     const double share = use == WavesUse::OR_LANES ? SHARE_OF_LANES : SHARE;
-    const uint32_t row_residues = kernel_.residues_of(row, rows),
-                   column_residues = kernel_.residues_of(column, columns);
+    const uint32_t row_residues = copy(row, rows, 0xfe, row_),
+                   column_residues = copy(column, columns, 0xff, column_);
     if (row_residues != costs_.row_residues || column_residues != costs_.column_residues)
         choose_costs(row_residues, column_residues);
     const Costs& c = costs_;
@@ -177,14 +223,14 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         // Where fronts meet, their costs may come to more by a step of an alignment and a gap's opening.
         most = std::min(worst, cost + layout.depth + c.open);
     }
-    const int64_t room = static_cast<int64_t>(room_ / sizeof(int32_t));
+    // While fronts move, there is a little more.
+    const int64_t room = static_cast<int64_t>(room_ / sizeof(int32_t)) / (MORE_REACH + 1) * MORE_REACH;
     while (most > 0 && layout.room_for(most) > room) most -= most / 8 + 1;
     if (layout.room_for(most) > room) return Progress::TOO_MANY;
     if (unavoidable > most) return Progress::TOO_MANY;
 
-    uint8_t *const a = residue_room(row_, rows, 0xfe), *const b = residue_room(column_, columns, 0xff);
-    const int32_t row_others = kernel_.mark(row, rows, c.others, 0x20, a),
-                  column_others = kernel_.mark(column, columns, c.others, 0x40, b);
+    const int32_t row_others = c.others & row_residues ? mark(row_, 0x20) : 0,
+                  column_others = c.others & column_residues ? mark(column_, 0x40) : 0;
     // Residues that match nothing cost a mismatch each; few are opposite one another.
     if (!forced && !known && int64_t{c.mismatch} * (int64_t{row_others} + column_others) > most)
         return Progress::TOO_MANY;
@@ -196,17 +242,18 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     pair.open = c.open;
     pair.extend = c.extend;
     pair.most = static_cast<int32_t>(most);
+    pair.reach = known ? pair.most : std::min(pair.most, FIRST_REACH);
     pair.gives_up = !forced && !known;
+    pair.depth = static_cast<int32_t>(layout.depth);
+    pair.save_every = static_cast<int32_t>(layout.save_every());
     pair.padding = padding;
     for (int32_t k = 0; k < 16; k++) pair.counting[k] = k;
     pair.cancelled = cancelled_;
-    lay_out(layout, pair);
-    pair.sides[0].row = a;
-    pair.sides[0].column = b;
-    pair.sides[1].row = reversed(row_from_end_, a, rows);
-    pair.sides[1].column = reversed(column_from_end_, b, columns);
-    Progress progress = kernel_.fill(pair);
-    if (progress == Progress::DONE && trace) progress = kernel_.trace(pair, scheme_, path);
+    pair.sides[0].row = row_.begin;
+    pair.sides[0].column = column_.begin;
+    pair.sides[1].row = row_.end;
+    pair.sides[1].column = column_.end;
+    const Progress progress = fill_and_trace(layout, pair, trace, path);
     cells += pair.cells;
     if (progress != Progress::DONE) return progress;
     path.score =

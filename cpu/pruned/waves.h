@@ -39,8 +39,21 @@ private:
     void choose_costs(uint32_t row_residues, uint32_t column_residues);
     int64_t most_cost(int64_t antidiagonals, double share) const;
     bool pays(int64_t cost, int64_t unavoidable, int64_t antidiagonals, double share) const;
+    // A sequence's residues, and from the last to the first, with what surrounds them.
+    struct Residues {
+        Buffer from_begin, from_end;
+        uint8_t *begin = nullptr, *end = nullptr;
+        int32_t length = 0;
+    };
+    uint32_t copy(const uint8_t* codes, int32_t length, uint8_t beyond, Residues& residues);
+    int32_t mark(Residues& residues, uint8_t mark);
+    // What fronts are in. They move from one to the other for more room.
+    struct Memory {
+        Buffer fronts, costs_saved, reached{Pages::LARGE_LATER};
+    };
     struct Layout;
-    void lay_out(const Layout& layout, WavePair& pair);
+    void lay_out(const Layout& layout, Memory& memory, WavePair& pair);
+    Progress fill_and_trace(const Layout& layout, WavePair& pair, bool trace, Path& path);
 
     const Scheme& scheme_;
     const WaveKernel& kernel_;
@@ -48,8 +61,8 @@ private:
     const size_t room_;
     const std::atomic<bool>* cancelled_;
     Costs costs_{};
-    Buffer row_, column_, row_from_end_, column_from_end_, fronts_, costs_saved_,
-        reached_{Pages::LARGE_LATER};
+    Residues row_, column_;
+    Memory memories_[2];
 };
 
 }  // namespace pairalign
