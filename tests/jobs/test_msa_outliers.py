@@ -169,6 +169,13 @@ def test_each_sequence_of_a_large_family_has_a_bounded_number_of_scores(monkeypa
     assert sum(compared) <= 200 * 1100
 
 
+def test_each_of_up_to_500_sequences_may_be_like_one_other_alone():
+    unrelated = _unrelated(200, 62)
+    others = {f"{name}_2": f"{text[:20]}A{text[21:]}" for name, text in unrelated.items()}
+    found = _among({}, unrelated | others, 63)
+    assert not find_relatives(found, Resources(threads=1)).unlike()
+
+
 def test_copies_are_like_each_other():
     unrelated = _unrelated(4, 37)
     made = pairalign.msa(unrelated | {f"r{k}": unrelated["u0"] for k in range(9)})

@@ -1,8 +1,8 @@
 """Which sequences of a family are like others, by local alignments, and where their rows are not.
 
 What is said here changes no row. Each sequence is compared with others, drawn by chance, until it
-is like one of them, as long as there are scores left. Sequences decide what is drawn: the order of
-the input does not matter.
+is like one of them; beyond `_MOST_OF_ALL` sequences as long as there are scores left. Sequences
+decide what is drawn: the order of the input does not matter.
 
 - What has no significant local alignment is like no other. An E-value is that of a search of the
   whole family, so one in twenty unrelated sequences has one below `MOST_EVALUE`.
@@ -40,8 +40,11 @@ from pairalign.sequences.sets import SequenceSet
 MOST_EVALUE = 0.05
 """Of the best local alignment of a sequence that is like another."""
 
+_MOST_OF_ALL = 500
+"""Sequences of which each may be compared with all."""
+
 _SCORES = 200
-"""For each sequence of a family, in the mean."""
+"""For each sequence of a larger family, in the mean."""
 
 _FIRST = 8
 """Sequences that all are compared with; those that are like none of them with twice as many."""
@@ -87,7 +90,8 @@ def find_relatives(sequences: SequenceSet, resources: Resources, *, old: int = 0
         The first sequences are those of an alignment: the others are compared with them alone.
     """
     compared = drawn_members(sequences, old)
-    left, scores = np.arange(old, len(sequences)), _SCORES * len(sequences)
+    each = _MOST_OF_ALL if len(compared) <= _MOST_OF_ALL else _SCORES
+    left, scores = np.arange(old, len(sequences)), each * len(sequences)
     # No alignment is worse than one of score 0.
     least = np.log(float(sequences.total_residues) * np.maximum(sequences.lengths, 1))
     others = np.arange(len(sequences))
