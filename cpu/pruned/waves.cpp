@@ -20,7 +20,7 @@ constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // one alignment can take.
 constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512;
 // There is room for fronts of few costs at first, and for so many times as many when they are filled.
-constexpr int32_t FIRST_REACH = 64, MORE_REACH = 8;
+constexpr int32_t MOST_AT_FIRST = 64, MORE_REACH = 8;
 
 uint8_t* residue_room(Buffer& buffer, int32_t length, uint8_t beyond) {
     const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
@@ -124,15 +124,19 @@ void Waves::lay_out(const Layout& layout, Memory& memory, WavePair& pair) {
     }
 }
 
-// Begins with little room. What is not enough for a reason other than the cost, such as many diagonals of
-// optimal alignments, begins anew in more.
-Progress Waves::fill_and_trace(const Layout& layout, WavePair& pair, bool trace, Path& path) {
-    for (int which = 0;; which ^= 1) {
-        lay_out(layout, memories_[which], pair);
+// Begins with little room, if the cost is not known. What is not enough for a reason other than the cost,
+// such as many diagonals of optimal alignments, begins anew in more. All there is room for is in the first
+// memory: the other one stays small.
+Progress Waves::fill_and_trace(const Layout& layout, WavePair& pair, bool known, bool trace, Path& path) {
+    int moves = 0;
+    for (pair.reach = pair.most; !known && pair.reach > MOST_AT_FIRST; moves++)
+        pair.reach = pair.reach / MORE_REACH + 1;
+    for (;; moves--) {
+        lay_out(layout, memories_[moves & 1], pair);
         Progress progress = kernel_.fill(pair);
         if (progress == Progress::DONE && trace) progress = kernel_.trace(pair, scheme_, path);
-        if (progress != Progress::MORE || pair.reach == pair.most) return progress;
-        pair.reach = pair.most / MORE_REACH < pair.reach ? pair.most : pair.reach * MORE_REACH;
+        if (progress != Progress::MORE || moves == 0) return progress;
+        pair.reach = moves == 1 ? pair.most : pair.reach * MORE_REACH;
     }
 }
 
@@ -242,7 +246,6 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     pair.open = c.open;
     pair.extend = c.extend;
     pair.most = static_cast<int32_t>(most);
-    pair.reach = known ? pair.most : std::min(pair.most, FIRST_REACH);
     pair.gives_up = !forced && !known;
     pair.depth = static_cast<int32_t>(layout.depth);
     pair.save_every = static_cast<int32_t>(layout.save_every());
@@ -253,7 +256,7 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     pair.sides[0].column = column_.begin;
     pair.sides[1].row = row_.end;
     pair.sides[1].column = column_.end;
-    const Progress progress = fill_and_trace(layout, pair, trace, path);
+    const Progress progress = fill_and_trace(layout, pair, known, trace, path);
     cells += pair.cells;
     if (progress != Progress::DONE) return progress;
     path.score =

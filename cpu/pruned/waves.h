@@ -53,7 +53,7 @@ private:
     };
     struct Layout;
     void lay_out(const Layout& layout, Memory& memory, WavePair& pair);
-    Progress fill_and_trace(const Layout& layout, WavePair& pair, bool trace, Path& path);
+    Progress fill_and_trace(const Layout& layout, WavePair& pair, bool known, bool trace, Path& path);
 
     const Scheme& scheme_;
     const WaveKernel& kernel_;

@@ -1,7 +1,11 @@
 """Wavefronts of equal cost: the bytes of the full matrix, for pairs of letters of two scores."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import combinations, islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,6 +107,42 @@ def test_little_memory():
         done.append(did.by_wavefronts)
     assert done[0] == 3
     assert done[-1] == 0
+
+
+PEAK = """
+import numpy as np
+import pairalign
+from pairalign.alignments.problem import Problem
+from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.sequences.sets import SequenceSet
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmPeak"))
+
+rng = np.random.default_rng(1)
+reads = ["".join(rng.choice(list("ACGT"), 13500)) for _ in range(2)]
+costs = {"match": 2, "mismatch": -3, "gap_open": 5, "gap_extend": 2}
+scoring = pairalign.make_scoring("dna", mode="global", **costs)
+problem = Problem(SequenceSet.from_strings(reads, alphabet="dna"), None, scoring)
+engine = CpuEngine(problem, memory_bytes=1 << 30, pruning=Pruning("wavefronts"))
+before = peak()
+engine.align(Window(0, 0, 2, 0, 2, True, 1), Want(Detail.CIGAR))
+print(engine.pruned().by_wavefronts, peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_fronts_that_move_stay_within_their_share():
+    """A pair moves on when it is just short of all that there is room for."""
+    environment = os.environ | {"MALLOC_ARENA_MAX": "1"}
+    command = [sys.executable, "-c", PEAK]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    pairs, taken = map(int, done.stdout.split())
+    assert pairs == 1
+    assert taken < 256 << 20
 
 
 def test_auto_takes_them_for_what_is_very_similar():
