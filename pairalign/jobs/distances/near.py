@@ -24,8 +24,13 @@ from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
 from pairalign.results.distances_result import SparseDistances
 
+_log = logging.getLogger("pairalign")
+
 _DEVICES = ("auto", "cpu")
 _KERNELS = (None, "auto")
+
+WORTH_A_GPU = 1 << 32
+"""Pairs from which a GPU is taken where no device is named: 16 cores need more than a second."""
 
 
 def check_on_cores(resources: Resources) -> None:
@@ -92,12 +97,6 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
     )
 
 
-log = logging.getLogger("pairalign")
-
-WORTH_A_GPU = 1 << 32
-"""Pairs from which a GPU is taken where no device is named: 16 cores need more than a second."""
-
-
 def find_on(device: str, threads: int) -> Finder:
     """Return what finds near pairs on a device, or on cores what is not for a GPU.
 
@@ -144,11 +143,11 @@ def _gpus(problem: NearProblem, indices: tuple[int, ...] | None, worth: bool) ->
                 cuda_near.load(device)
             return cuda_near.find_on_gpus(devices)
         level = logging.INFO if indices is None else logging.WARNING
-        log.log(
+        _log.log(
             level, "pairs are compared on cores: GPUs take up to %d residues", cuda_near.LONGEST
         )
     except (DeviceError, KernelBuildError) as error:
         if indices is not None:
             raise
-        log.info("pairs are compared on cores: %s", error)
+        _log.info("pairs are compared on cores: %s", error)
     return None
