@@ -242,6 +242,11 @@ class SequenceSet:
     def __iter__(self) -> Iterator[Sequence]:
         return map(self.sequence_at, range(len(self)))
 
+    def residue_texts(self, indices: Iterable[int]) -> Iterator[str]:
+        """Yield the residues of many sequences, by input indices, faster than one by one."""
+        residues, offsets = self.residues.tobytes().decode("ascii"), self.offsets.tolist()
+        return (residues[offsets[index] : offsets[index + 1]] for index in indices)
+
     def __repr__(self) -> str:
         return (
             f"<SequenceSet {self.source}: {len(self)} {self.alphabet.name} sequences, "

@@ -178,12 +178,12 @@ def _clstr(clusters: Clusters) -> Iterator[str]:
 
 
 def _representatives(clusters: Clusters, sizes: Int64s | None) -> Iterator[str]:
-    for cluster, index in enumerate(clusters.representatives.tolist()):
-        sequence = clusters.sequences[index]
-        header = sequence.description
-        if sizes is not None:
-            header = name_size(header, int(sizes[cluster]))
-        yield f">{header}\n{sequence.residues}\n"
+    indices = clusters.representatives.tolist()
+    headers = [clusters.sequences.descriptions[index] for index in indices]
+    if sizes is not None:
+        headers = list(map(name_size, headers, sizes.tolist()))
+    for header, residues in zip(headers, clusters.sequences.residue_texts(indices), strict=True):
+        yield f">{header}\n{residues}\n"
 
 
 def _otu_table(clusters: Clusters) -> Iterator[str]:

@@ -100,6 +100,5 @@ def write_together(folder: str, places: Sequence[str], texts: Iterable[Iterable[
 
 def fasta_of(sequences: SequenceSet, members: Sequence[int]) -> Iterator[str]:
     """Yield sequences as FASTA, each as it was read."""
-    for index in members:
-        sequence = sequences[index]
-        yield f">{sequence.description}\n{sequence.residues}\n"
+    for index, residues in zip(members, sequences.residue_texts(members), strict=True):
+        yield f">{sequences.descriptions[index]}\n{residues}\n"
