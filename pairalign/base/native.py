@@ -42,7 +42,8 @@ SIGNATURES = {
     "find_roots": "int64 pointer -> none",
     "join_sets": "int64 pointer*3 -> none",
     # cpu/clusters/separators.cpp
-    "cheapest_border": "pointer int32 pointer int32 pointer double int32 pointer -> int32",
+    "find_pieces": "int32 pointer*2 int32 pointer*2 -> int32",
+    "find_separator": "pointer int32 pointer int32 pointer int32 pointer -> int32",
     # cpu/files/crc32.h
     "crc32": "uint32 pointer int64 -> uint32",
     "has_crc32": "-> int32",

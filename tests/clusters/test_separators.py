@@ -61,7 +61,7 @@ def test_a_separator_makes_parts_that_are_less_full(network, seed):
     piece = max(made.pieces(range(count)), key=len)
     if len(piece) < 2:
         return
-    sizes = Sizes([(0,)] * count, [len(piece) - 1.0])
+    sizes = Sizes(np.zeros((count, 1), np.int32), [len(piece) - 1.0])
     separator = find_separator(made, piece, sizes, [1.0] * count, seed)
     assert separator
     assert all(len(part) < len(piece) for part in made.pieces(set(piece) - set(separator)))
@@ -74,7 +74,7 @@ def test_a_separator_is_the_cheapest_border_of_regions(network, prices, most):
     piece = max(made.pieces(range(count)), key=len)
     if len(piece) <= most:
         return
-    sizes = Sizes([(0,)] * count, [float(most)])
+    sizes = Sizes(np.zeros((count, 1), np.int32), [float(most)])
     ranked = sorted(piece, key=lambda k: (prices[k], -len(made.neighbours[k]), k))
     best = sorted(ranked[: len(piece) - most])
     least: float = sum(prices[k] for k in best)
@@ -112,7 +112,7 @@ def test_the_cheapest_separator_is_found():
     edges = set(itertools.combinations(range(5), 2)) | set(itertools.combinations(range(7, 12), 2))
     edges |= {(4, 5), (5, 6), (6, 7)}
     made = make_network(12, edges)
-    sizes = Sizes([(0,)] * 12, [6.0])
+    sizes = Sizes(np.zeros((12, 1), np.int32), [6.0])
     prices = [1.0] * 12
     found = find_separator(made, list(range(12)), sizes, prices, 0)
     assert len(found) == 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.alignments.multiple import Unlike
-from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of, ladder
+from pairalign.jobs.msa.grouping import Grouping, Indices, graft, in_each, joins_of, ladder
 from pairalign.jobs.msa.large import residues_of
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
@@ -65,7 +65,7 @@ class DistinctMembers:
     def tree(self, distinct: GuideTree) -> GuideTree:
         """Return the tree of all, of that of what is aligned: copies join first."""
         names, method = list(self.family.names), distinct.method
-        groups = [np.flatnonzero(self.places == k) for k in range(len(self.members))]
+        groups = in_each(self.places, len(self.members))
         trees = [ladder([names[k] for k in group.tolist()], method) for group in groups]
         return graft(names, Grouping(groups, trees, joins_of(distinct)), method)
 

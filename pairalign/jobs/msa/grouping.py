@@ -76,7 +76,7 @@ def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[Gu
     for merge in range(count - 2, -1, -1):
         if below[count + merge] < len(roots):
             below[tree.children[merge]] = below[count + merge]
-    groups, merges = (_in_each(part, len(roots)) for part in (below[:count], below[count:]))
+    groups, merges = (in_each(part, len(roots)) for part in (below[:count], below[count:]))
     trees = []
     for members, group_merges in zip(groups, merges, strict=True):
         children = tree.children[group_merges]
@@ -129,7 +129,7 @@ def _roots(tree: GuideTree, is_whole: npt.NDArray[np.bool_]) -> list[int]:
     return sorted(roots)
 
 
-def _in_each(group: Indices, count: int) -> list[Indices]:
+def in_each(group: Indices, count: int) -> list[Indices]:
     """Return what is in each of some groups, ascending; `count` and more are in none."""
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(count + 1))

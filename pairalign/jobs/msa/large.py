@@ -17,6 +17,7 @@ from __future__ import annotations
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -217,7 +218,7 @@ class Aligner:
             ),
         )
 
-    @property
+    @cached_property
     def join_cells(self) -> int:
         """About how many cells a join takes."""
         return int(REPRESENTATIVES**2 * self._lengths.mean() ** 2)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
 from pairalign.base.choices import MSA_WITH_CONFIDENCE, TABLES
@@ -17,14 +17,14 @@ from pairalign.sequences.sets import SequenceSet
 
 _FASTA_WIDTH = 60
 _CLUSTAL_WIDTH = 60
-_LINES_AT_ONCE = 1024  # a write each takes longer than the lines
+_TEXT_AT_ONCE = 1 << 18  # a write a line takes longer than the lines
 
 
 def fasta_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
     """Aligned FASTA: whole headers, ``-`` for gaps, 60 columns a line."""
     for index in order:
         yield f">{alignment.sequences.descriptions[index]}\n"
-        yield from _wrapped(alignment.text(index))
+        yield _wrapped(alignment.row(index))
 
 
 def a2m_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def a2m_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[st
         shown = np.where(is_match, upper, np.where(letters, upper + 32, ord("."))).astype(np.uint8)
         shown[letters & (row == ord("*"))] = ord("*")
         yield f">{alignment.sequences.descriptions[index]}\n"
-        yield from _wrapped(shown.tobytes().decode())
+        yield _wrapped(shown)
 
 
 def clustal_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -141,9 +141,15 @@ def write_alignment(output: Output, format: str, alignment: MultipleAlignment, o
     """
     check_msa_names(alignment.sequences, format)
     target = CsvOutput(output) if format == "csv" else output
-    lines = MSA_LINES[format](alignment, alignment.order(order))
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        target.write("".join(some).encode())
+    some: list[str] = []
+    size = 0
+    for line in MSA_LINES[format](alignment, alignment.order(order)):
+        some.append(line)
+        size += len(line)
+        if size >= _TEXT_AT_ONCE:
+            target.write("".join(some).encode())
+            some, size = [], 0
+    target.write("".join(some).encode())
 
 
 def check_msa_names(sequences: SequenceSet, format: str) -> None:
@@ -152,9 +158,14 @@ def check_msa_names(sequences: SequenceSet, format: str) -> None:
         NAME_RULES[format].check(sequences)
 
 
-def _wrapped(text: str) -> Iterator[str]:
-    for start in range(0, len(text), _FASTA_WIDTH):
-        yield text[start : start + _FASTA_WIDTH] + "\n"
+def _wrapped(row: npt.NDArray[np.uint8]) -> str:
+    """Return a row in lines of 60 columns."""
+    whole, rest = divmod(len(row), _FASTA_WIDTH)
+    lines = np.full((whole + 1, _FASTA_WIDTH + 1), ord("\n"), np.uint8)
+    lines[:whole, :_FASTA_WIDTH] = row[: whole * _FASTA_WIDTH].reshape(whole, _FASTA_WIDTH)
+    lines[whole, :rest] = row[whole * _FASTA_WIDTH :]
+    size = whole * lines.shape[1] + (rest + 1 if rest else 0)
+    return lines.tobytes()[:size].decode("ascii")
 
 
 def _conserved(alignment: MultipleAlignment) -> str:

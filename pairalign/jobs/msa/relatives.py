@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +46,8 @@ _MOST_OF_ALL = 500
 
 _SCORES = 200
 """For each sequence of a larger family, in the mean."""
+
+_PART_PAIRS = 1 << 13  # that a thread is given at a time
 
 _FIRST = 8
 """Sequences that all are compared with; those that are like none of them with twice as many."""
@@ -152,8 +155,13 @@ def log_evalues(
     if significance is not None:
         searched = sequences.total_residues, len(sequences)
         significance = replace(significance, databases=(searched, searched))
-        for part in plan_alignment(request, problem, run).job:
-            values[part.query, part.target] = significance.log_evalues(part)
+        job = plan_alignment(request, problem, run).job
+        with ThreadPoolExecutor(resources.used_threads) as pool:
+            for part in job:  # E-values of a pair take longer than its scores on a GPU
+                starts = range(0, len(part), _PART_PAIRS)
+                pieces = [part[start : start + _PART_PAIRS] for start in starts]
+                found = pool.map(significance.log_evalues, pieces)
+                values[part.query, part.target] = np.concatenate([np.empty(0), *found])
         values[indices[:, None] == others] = math.inf
     return values
 

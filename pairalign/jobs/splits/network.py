@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from pairalign.base.arrays import Int32s
+from pairalign.base.native import library
 from pairalign.clusters.edge_clustering import SingleLinkage
+
+_find_pieces = library.pairalign_find_pieces
 
 
 class Network:
@@ -24,6 +27,8 @@ class Network:
     Attributes
     ----------
     one, other : ndarray of int32, shape (edges,)
+    degrees : ndarray of int64, shape (count,)
+        Neighbours of each sequence.
     starts, others : ndarray of int64, shape (count + 1,), ndarray of int32
         Where the neighbours of each sequence begin, and all of them, ascending.
     neighbours : list of list of int
@@ -35,7 +40,8 @@ class Network:
         ends = np.concatenate([one, other])
         order = np.lexsort((np.concatenate([other, one]), ends))
         self.others = np.ascontiguousarray(np.concatenate([other, one])[order], np.int32)
-        self.starts = np.concatenate(([0], np.cumsum(np.bincount(ends, minlength=count))))
+        self.degrees = np.bincount(ends, minlength=count)
+        self.starts = np.concatenate(([0], np.cumsum(self.degrees)))
         others, starts = self.others.tolist(), self.starts.tolist()
         self.neighbours = [others[a:b] for a, b in itertools.pairwise(starts)]
 
@@ -54,20 +60,17 @@ class Network:
 
     def pieces(self, members: Iterable[int]) -> list[list[int]]:
         """Return the connected pieces of some sequences, each ascending, by first members."""
-        left = dict.fromkeys(sorted(members))
-        pieces = []
-        while left:
-            first = next(iter(left))
-            del left[first]
-            piece, at = [first], 0
-            while at < len(piece):
-                for near in self.neighbours[piece[at]]:
-                    if near in left:
-                        del left[near]
-                        piece.append(near)
-                at += 1
-            pieces.append(sorted(piece))
-        return pieces
+        chosen = np.array(sorted(members), np.int32)
+        number = np.empty_like(chosen)
+        count = _find_pieces(
+            *(len(self), self.starts, self.others),
+            *(len(chosen), chosen, number),
+        )
+        if count < 0:
+            raise MemoryError("no memory to find pieces of a network")
+        ordered = chosen[np.argsort(number, kind="stable")].tolist()
+        ends = np.cumsum(np.bincount(number, minlength=count)).tolist()
+        return [ordered[start:end] for start, end in itertools.pairwise([0, *ends])]
 
 
 def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) -> int:
@@ -98,7 +101,7 @@ def least_removed(network: Network, pieces: Sequence[Sequence[int]], most: int) 
 
 
 def _by_degrees(network: Network, piece: Sequence[int], most: int) -> int:
-    degrees = np.sort([len(network.neighbours[k]) for k in piece])[::-1]
+    degrees = np.sort(network.degrees[np.array(piece)])[::-1]
     removed = 0
     while removed < len(piece) and int((degrees > most - 1 + removed).sum()) > removed:
         removed += 1
@@ -107,7 +110,7 @@ def _by_degrees(network: Network, piece: Sequence[int], most: int) -> int:
 
 def _by_cores(network: Network, piece: Sequence[int], most: int) -> int:
     """Return the best bound of all cores: peel off the sequence with fewest neighbours."""
-    degrees = {k: len(network.neighbours[k]) for k in piece}
+    degrees = {k: int(network.degrees[k]) for k in piece}
     by_degree: list[set[int]] = [set() for _ in range(max(degrees.values()) + 1)]
     for k, degree in degrees.items():
         by_degree[degree].add(k)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 from pairalign.base.error_types import SplitError
 from pairalign.jobs.splits.network import Network
@@ -74,7 +77,7 @@ class FoldLimits:
     ----------
     sizes : Sizes
         Categories of each sequence, and what the largest fold may have of each.
-    prices : sequence of float
+    prices : ndarray of float64, shape (n,)
         Of removing each sequence; above 0. None: nothing may be removed.
     seed : int
         Decides the order of pieces of equal size, and where cuts begin.
@@ -83,7 +86,7 @@ class FoldLimits:
     """
 
     sizes: Sizes
-    prices: Sequence[float] | None
+    prices: npt.NDArray[np.float64] | None
     seed: int
     threads: int = 1
 
@@ -125,12 +128,13 @@ def pack(network: Network, folds: Folds, limits: FoldLimits) -> list[int]:
     places = [_NOWHERE] * len(network)
     removed: list[int] = []
 
-    def rank(piece: list[int]) -> tuple[float, int]:
-        return sizes.load(sizes.count(piece)), -shuffled[piece[0]]
+    def ranked(pieces: list[list[int]]) -> Iterator[tuple[float, int, list[int]]]:
+        for piece in pieces:
+            yield sizes.load(sizes.count(piece)), -shuffled[piece[0]], piece
 
-    waiting = sorted(network.pieces(range(len(network))), key=rank)
+    waiting = sorted(ranked(network.pieces(range(len(network)))))
     while waiting:
-        piece = waiting.pop()
+        _, _, piece = waiting.pop()
         counts = sizes.count(piece)
         is_too_large = sizes.load(counts) > 1
         fold = _NOWHERE if is_too_large else folds.choose(counts)
@@ -146,8 +150,8 @@ def pack(network: Network, folds: Folds, limits: FoldLimits) -> list[int]:
             network, piece, allowed, limits.prices, limits.seed, limits.threads
         )
         removed += separator
-        waiting += network.pieces(set(piece).difference(separator))
-        waiting.sort(key=rank)
+        waiting += ranked(network.pieces(set(piece).difference(separator)))
+        waiting.sort()
     _put_back(network, folds, limits, places, removed)
     return places
 

@@ -8,13 +8,14 @@ Regions grow in native code (``cpu/clusters/separators.cpp``).
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.jobs.splits.network import Network
 
@@ -22,7 +23,7 @@ _LOOKS = 200_000
 """Ends of edges that are looked at for one cut, about: some hundredths of a second."""
 _LEAST_SEEDS = 4
 
-_cheapest_border = library.pairalign_cheapest_border
+_find_separator = library.pairalign_find_separator
 
 Counts = list[int]
 
@@ -31,7 +32,7 @@ class NativePricedNetwork(Struct):
     """pairalign_priced_network."""
 
     _fields_ = struct_fields(
-        "int32 count categories; pointer starts neighbours prices counts_starts counted_in most"
+        "int32 count categories counted; pointer starts neighbours prices counted_in most"
     )
 
 
@@ -41,21 +42,19 @@ class Sizes:
 
     Attributes
     ----------
-    of : list of tuple of int
+    of : ndarray of int32, shape (n, k)
         Categories that each sequence counts in.
     most : list of float
         What a part may have of each.
     """
 
-    of: list[tuple[int, ...]]
+    of: Int32s
     most: list[float]
 
     def count(self, members: Sequence[int]) -> Counts:
         """Count some sequences."""
-        counts = [0] * len(self.most)
-        for k in members:
-            for category in self.of[k]:
-                counts[category] += 1
+        categories = self.of[np.asarray(members, np.int32)].reshape(-1)
+        counts: Counts = np.bincount(categories, minlength=len(self.most)).tolist()
         return counts
 
     def load(self, counts: Counts) -> float:
@@ -69,7 +68,7 @@ def find_separator(
     network: Network,
     piece: Sequence[int],
     sizes: Sizes,
-    prices: Sequence[float],
+    prices: npt.ArrayLike,
     seed: int,
     threads: int = 1,
 ) -> list[int]:
@@ -78,8 +77,8 @@ def find_separator(
     Parameters
     ----------
     piece : sequence of int
-        More than allowed.
-    prices : sequence of float
+        Ascending; more than allowed.
+    prices : array_like of float, shape (n,)
         Of removing each sequence; above 0.
     seed : int
         Of drawing where regions begin.
@@ -96,58 +95,20 @@ def find_separator(
     rate. Where nothing is cheaper, as for sequences that are all alike, just those go that are too
     many. Time: O(seeds edges log edges).
     """
-    looks = sum(len(network.neighbours[k]) for k in piece) + len(piece)
+    members, costs = np.array(piece, np.int32), np.asarray(prices, np.float64)
+    looks = int(network.degrees[members].sum()) + len(piece)
     count = min(len(piece), max(_LEAST_SEEDS, _LOOKS // looks))
-    seeds = random.Random(seed).sample(sorted(piece), count)
-    trimmed = _trim(network, piece, sizes, prices)
-    limit = sum(prices[k] for k in trimmed)
-    return _find_border(network, piece, sizes, prices, seeds, limit, threads) or trimmed
-
-
-def _find_border(
-    network: Network,
-    piece: Sequence[int],
-    sizes: Sizes,
-    prices: Sequence[float],
-    seeds: list[int],
-    limit: float,
-    threads: int,
-) -> list[int]:
-    """Return the border that costs least of all stages; none if it does not cost less than that."""
-    starts = np.cumsum([0, *map(len, sizes.of)], dtype=np.int64)
-    counted_in = np.fromiter(itertools.chain.from_iterable(sizes.of), np.int32)
-    costs, most = (np.array(values, np.float64) for values in (prices, sizes.most))
-    members, first = (np.array(sorted(indices), np.int32) for indices in (piece, seeds))
-    border = np.empty_like(members)
+    seeds = np.array(random.Random(seed).sample(piece, count), np.int32)
+    categories, most = np.ascontiguousarray(sizes.of, np.int32), np.array(sizes.most, np.float64)
     native = NativePricedNetwork(
-        *(len(network), len(most)),
-        *(network.starts, network.others, costs, starts, counted_in, most),
+        *(len(network), len(most), categories.shape[1]),
+        *(network.starts, network.others, costs, categories, most),
     )
-    count = _cheapest_border(
-        *(native, len(members), members, len(first), first, limit, threads, border)
+    separator = np.empty_like(members)
+    size = _find_separator(
+        *(native, len(members), members, len(seeds), np.sort(seeds), threads, separator)
     )
-    if count < 0:
+    if size < 0:
         raise MemoryError("no memory to cut a cluster")
-    least: list[int] = border[:count].tolist()
-    return least
-
-
-def _trim(
-    network: Network, piece: Sequence[int], sizes: Sizes, prices: Sequence[float]
-) -> list[int]:
-    """Return the cheapest sequences whose going makes a piece fit, connected or not.
-
-    Of equally cheap ones those with most neighbours, then those that come first; of what there is
-    most of first.
-    """
-    counts = sizes.count(piece)
-    waiting = sorted(piece, key=lambda k: (prices[k], -len(network.neighbours[k]), k))
-    trimmed = []
-    for k in waiting:
-        if sizes.load(counts) <= 1:
-            break
-        if any(counts[category] > sizes.most[category] for category in sizes.of[k]):
-            trimmed.append(k)
-            for category in sizes.of[k]:
-                counts[category] -= 1
-    return sorted(trimmed)
+    found: list[int] = separator[:size].tolist()
+    return found

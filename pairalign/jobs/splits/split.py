@@ -103,9 +103,9 @@ def make_split(
     network = Network(count, numbered.query[pairs.reaches], numbered.target[pairs.reaches])
     labels = None if known.labels is None else tuple(known.labels[k] for k in order)
     folds, sizes = _plan_sizes(count, request, labels)
-    prices = [1.0] * count
+    prices = np.ones(count)
     if known.priorities is not None:
-        prices = [1.0 + known.priorities[k] for k in order]
+        prices += np.array(known.priorities)[order]
     too_large = find_too_large(network, sizes)
     priced = None if request.no_remove else prices
     limits = FoldLimits(sizes, priced, request.seed, resources.used_threads)
@@ -159,12 +159,12 @@ def _plan_sizes(
 ) -> tuple[Folds, Sizes]:
     """Return empty folds, and what the largest may have of all sequences and of each label."""
     totals = [count]
-    categories: list[tuple[int, ...]] = [(0,)] * count
+    categories = np.zeros((count, 1), np.int32)
     if labels is not None:
         of_label = Counter(labels)
         number = {label: k for k, label in enumerate(sorted(of_label), 1)}
         totals += [of_label[label] for label in number]
-        categories = [(0, number[label]) for label in labels]
+        categories = np.array([(0, number[label]) for label in labels], np.int32)
     most, targets, tolerance = [], [], request.exact_tolerance
     for share in request.fold_shares.values():
         targets.append([float(total * share) for total in totals])

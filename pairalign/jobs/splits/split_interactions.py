@@ -248,8 +248,8 @@ class _Plan:
             return
         largest = max(request.fold_shares.values())
         most = math.ceil(count * largest * (1 + request.exact_tolerance))
-        sizes = Sizes([(0,)] * count, [float(most)])
-        prices = [1.0 + len(partners) for partners in self.partners]
+        sizes = Sizes(np.zeros((count, 1), np.int32), [float(most)])
+        prices = np.array([1.0 + len(partners) for partners in self.partners])
         waiting = self.network.pieces(range(count))
         while waiting:
             piece = waiting.pop()

@@ -17,7 +17,7 @@ from pairalign.pairs.windows import Window
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
-_PART_PAIRS = 1 << 15
+_PART_PAIRS = 1 << 12
 """Pairs that a thread finds E-values of at a time."""
 
 
