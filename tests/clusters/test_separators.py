@@ -86,7 +86,8 @@ def test_a_separator_is_the_cheapest_border_of_regions(network, prices, most):
                 cost = cost * (full - 1) / (full - fuller) if full > fuller else math.inf
             if cost < least:
                 best, least = sorted(border), cost
-    assert find_separator(made, piece, sizes, [float(price) for price in prices], 0) == best
+    for threads in (1, 3):
+        assert find_separator(made, piece, sizes, np.array(prices), 0, threads) == best
 
 
 def _grow(
