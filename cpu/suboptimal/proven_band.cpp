@@ -24,7 +24,8 @@
 //
 // Where pairs were found by seeds, as a sample, nobody says what is in cells that no seeds point to. So T is
 // that of cells near P, and the band goes on along P's diagonals beyond its ends. Where seeds point
-// elsewhere, the matrix is filled if free cells score enough to be of use.
+// elsewhere, the matrix is filled if free cells score enough to be of use. There is no head: that P begins in
+// the middle of the band stands for the proof that nothing comes in there.
 
 #include <algorithm>
 #include <cstddef>
@@ -94,12 +95,10 @@ public:
     void leave_room_beside(int32_t residues) { width_ += residues; }
     // Without a head: no more is asked for than that the band goes on where the alignment drifts.
     void be_plain() { head_ = {0, 0}, is_plain_ = true; }
-    // Whether an alignment is in the middle of it, and the band goes on along its diagonals.
-    bool has_in_middle(const std::vector<SuboptimalCell>& cells) const {
-        if (cells.front().row - anchors_.front().row > FIRST_WIDTH ||
-            anchors_.back().row - cells.back().row > FIRST_WIDTH)
-            return false;
-        for (size_t k = 0; k < cells.size(); k += EACH)
+    // Whether an alignment begins in the middle of it, as far as the given cell.
+    bool has_in_middle(const std::vector<SuboptimalCell>& cells, SuboptimalCell last) const {
+        if (cells.front().row - anchors_.front().row > FIRST_WIDTH) return false;
+        for (size_t k = 0; k < cells.size() && cells[k].row <= last.row; k += EACH)
             if (4 * std::abs(cells[k].column - column_at(cells[k].row)) > width_) return false;
         return true;
     }
@@ -172,26 +171,40 @@ public:
                             static_cast<size_t>(i)];
     }
 
-    // Calls take(row, column, H) for the cells from which a step leads to a cell outside.
+    // H of cells in a row or, if `is_down`, in a column, from which a step leads to a cell outside.
+    struct Side {
+        const int16_t* scores;
+        int32_t count, row, column;  // of the first
+        bool is_down;
+
+        int32_t most() const {
+            int16_t most = scores[0];
+            for (int32_t k = 1; k < count; ++k) most = std::max(most, scores[k]);
+            return most;
+        }
+        SuboptimalCell cell(int32_t k) const {
+            return is_down ? SuboptimalCell{row + k, column} : SuboptimalCell{row, column + k};
+        }
+    };
+    // Calls take(side) for all sides, while it returns true.
     template <typename Take>
-    bool for_each_at_border(Take take) const {
+    bool for_each_side(Take take) const {
         for (size_t s = 0; s < low_.size(); ++s) {
             const int32_t row = first_row_ + static_cast<int32_t>(s) * BAND_STRIP;
             const int32_t rows = std::min(BAND_STRIP, rows_ - row);
-            for (int32_t i = 0; high_[s] < columns_ && i < rows; ++i)
-                if (!take(row + i + 1, high_[s], right_[s * BAND_STRIP + static_cast<size_t>(i)]))
-                    return false;
+            if (high_[s] < columns_ && !take(Side{&right_[s * BAND_STRIP], rows, row + 1, high_[s], true}))
+                return false;
             if (row + BAND_STRIP >= rows_) continue;
-            const auto take_below = [&](int32_t column) {
-                return take(row + BAND_STRIP, column,
-                            last_[last_at_[s] + static_cast<size_t>(column - low_[s])]);
+            const auto take_below = [&](int32_t column, int32_t stop) {
+                const int16_t* const last = &last_[last_at_[s]];
+                return column >= stop ||
+                       take(Side{last + (column - low_[s]), stop - column, row + BAND_STRIP, column, false});
             };
             const bool goes_on = s + 1 < low_.size();
             const int32_t end = goes_on ? std::min(low_[s + 1], high_[s] + 1) : high_[s] + 1;
-            for (int32_t column = low_[s]; column < end; ++column)
-                if (!take_below(column)) return false;
+            if (!take_below(low_[s], end)) return false;
             if (goes_on && high_[s + 1] >= end && high_[s + 1] <= high_[s] && high_[s + 1] < columns_ &&
-                !take_below(high_[s + 1]))
+                !take_below(high_[s + 1], high_[s + 1] + 1))
                 return false;
         }
         return true;
@@ -274,9 +287,9 @@ public:
     }
 
     // The least that is scored before a step to the right of a cell and below it, or in all.
-    int32_t least_after(int32_t row, int32_t column) const {
+    int32_t least_after(SuboptimalCell at) const {
         const auto first = std::partition_point(cells_.begin(), cells_.end(), [&](const SuboptimalCell& one) {
-            return one.row <= row || one.column <= column;
+            return one.row <= at.row || one.column <= at.column;
         });
         return least_later_[static_cast<size_t>(first - cells_.begin())];
     }
@@ -312,7 +325,7 @@ public:
     // Whether an alignment may score enough that is not near the given one.
     bool any(const std::vector<SuboptimalCell>& cells) {
         const std::vector<Square> squares =
-            squares_.apart(TRIES, [&](const Square& one) { return is_beside(one, cells); });
+            squares_apart(squares_.all(), TRIES, [&](const Square& one) { return is_beside(one, cells); });
         return std::any_of(squares.begin(), squares.end(), [&](const Square& one) {
             return scores_near(pair_, kernel_, one.middle, pair_.least_near, cells.data(), cells.size());
         });
@@ -335,9 +348,16 @@ private:
     Squares squares_;
 };
 
+// Further to the right and below, `least_after` is never less: what is known of the first cell of a side, as
+// if it scored most, holds for the others.
+
 bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_free) {
-    return band.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
-        return h + most_free < steps.least_after(row, column);
+    const auto is_less = [&](int32_t h, SuboptimalCell at) { return h + most_free < steps.least_after(at); };
+    return band.for_each_side([&](const ProvenBand::Side& side) {
+        if (is_less(side.most(), side.cell(0))) return true;
+        for (int32_t k = 0; k < side.count; ++k)
+            if (!is_less(side.scores[k], side.cell(k))) return false;
+        return true;
     });
 }
 
@@ -345,8 +365,12 @@ bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_fre
 // have, so that they come from it; 0: by nothing.
 int32_t too_high_beside(const ProvenBand& band, const Steps& steps, int32_t most_free) {
     int32_t most = 0;
-    band.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
-        if (h > most_free) most = std::max(most, h + most_free + 1 - steps.least_after(row, column));
+    const auto by = [&](int32_t h, SuboptimalCell at) { return h + most_free + 1 - steps.least_after(at); };
+    band.for_each_side([&](const ProvenBand::Side& side) {
+        const int32_t highest = side.most();
+        if (highest <= most_free || by(highest, side.cell(0)) <= most) return true;
+        for (int32_t k = 0; k < side.count; ++k)
+            if (side.scores[k] > most_free) most = std::max(most, by(side.scores[k], side.cell(k)));
         return true;
     });
     return most;
@@ -476,8 +500,8 @@ int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel,
         const Steps steps(job, found, runs);
         const std::vector<SuboptimalCell>& cells = steps.cells();
         if (!steps.is_whole()) return TO_FILL;
-        const bool has_room =
-            band.has_in_middle(cells) && band.has_room(cells.front(), cells.back(), ENOUGH_BEYOND);
+        const bool has_room = band.has_in_middle(cells, steps.last_below(USUAL_FREE)) &&
+                              band.has_room(cells.front(), cells.back(), ENOUGH_BEYOND);
         int32_t by = too_high_beside(band, steps, FEW_FREE);
         if (has_room && by <= 0) {
             most = kernel.most_along(job, cells.data(), cells.size(), nullptr, ROWS_ALONG, ALONG);

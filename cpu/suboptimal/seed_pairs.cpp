@@ -2,9 +2,9 @@
 //
 // All words of the reads are in an index, by word, then read and place. A read's words, and those of its
 // other strand, find the places where reads after it have them. A hit is worth 3 points, or 1 where it goes
-// on with the word before it on its diagonal. Points are summed up in cells of 256 rows and 32 diagonals.
-// Where a square of 2 x 2 cells has enough of them, an alignment is looked for near the middle of the best
-// square.
+// on with the word before it on its diagonal: places say which residue is before them. Points are summed up
+// in cells of 256 rows and 32 diagonals. Where a square of 2 x 2 cells has enough of them, an alignment is
+// looked for near the middle of the best square.
 //
 // Words that are in very many places, as repeats have them, stand in the index once for each read. Where no
 // alignment is looked for, each is worth a point wherever it is, so that no run of equal residues is missed.
@@ -14,12 +14,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <vector>
 
 #include "../words.h"
 #include "job.h"
 #include "seed_squares.h"
+#include "squares_of_reads.h"
 
 namespace pairalign {
 namespace {
@@ -27,8 +29,20 @@ namespace {
 constexpr int64_t PLACES_A_READ = 4, TIMES_USUAL = 64;  // of a word, beyond which it is frequent
 constexpr size_t MOST_TRIES = 4;
 
+constexpr uint32_t NONE_STORED = 4, NONE_BEFORE = 5;  // instead of the residue before a word
+
 struct Place {
-    int32_t read, start;
+    int32_t read;
+    uint32_t start : 29;  // sequences are shorter: their runs in CIGARs have 28 bits
+    uint32_t before : 3;  // the residue before it, if the word that begins there is in the index
+};
+
+// A word of a read, and its places, from the first one to the last of those that were not looked at.
+struct WordPlaces {
+    int64_t first, stop;
+    int32_t row;
+    uint32_t before;
+    bool is_frequent;
 };
 
 }  // namespace
@@ -37,13 +51,18 @@ struct Place {
 struct pairalign_read_seeds {
     explicit pairalign_read_seeds(const pairalign_seed_reads& given)
         : reads(given), starts_((size_t{1} << 2 * given.word) + 2, 0) {
-        each_place_of_all([&](uint64_t word, pairalign::Place) { ++starts_[word + 2]; });
+        each_place_of_all([&](uint64_t word, int32_t, int32_t) { ++starts_[word + 2]; });
         find_frequent();
         for (size_t k = 2; k < starts_.size(); ++k) starts_[k] += starts_[k - 1];
         places_.resize(static_cast<size_t>(starts_.back()));
         std::vector<int32_t> last = no_reads();
-        each_place_of_all([&](uint64_t word, pairalign::Place place) {
-            if (is_new(word, place.read, last)) places_[static_cast<size_t>(starts_[word + 1]++)] = place;
+        int32_t last_read = -1, last_start = 0;
+        each_place_of_all([&](uint64_t word, int32_t read, int32_t start) {
+            if (!is_new(word, read, last)) return;
+            const bool goes_on = read == last_read && start == last_start + 1;
+            const uint32_t before = goes_on ? codes(read)[start - 1] : pairalign::NONE_STORED;
+            places_[static_cast<size_t>(starts_[word + 1]++)] = {read, static_cast<uint32_t>(start), before};
+            last_read = read, last_start = start;
         });
         describe_scores();
     }
@@ -61,18 +80,25 @@ struct pairalign_read_seeds {
     const uint8_t* codes(int32_t read) const { return reads.codes + reads.offsets[read]; }
     bool is_frequent(uint64_t word) const { return !frequent_.empty() && frequent_[word]; }
 
-    // Calls take(word, row, place) for each place that words have in reads after a read.
+    std::vector<pairalign::WordPlaces> words_of(const std::vector<uint8_t>& rows) const {
+        std::vector<pairalign::WordPlaces> found;
+        const auto take = [&](uint64_t word, int32_t row) {
+            const uint32_t before = row > 0 ? rows[static_cast<size_t>(row) - 1] : pairalign::NONE_BEFORE;
+            found.push_back({starts_[word], starts_[word + 1], row,
+                             before < 4 ? before : pairalign::NONE_BEFORE, is_frequent(word)});
+        };
+        pairalign::for_each_word(rows.data(), static_cast<int32_t>(rows.size()), reads.word, 2,
+                                 reads.unambiguous, take);
+        return found;
+    }
+    // Calls take(place) for the places of a word that are left in a read, or those after it.
     template <typename Take>
-    void each_hit(const std::vector<uint8_t>& rows, int32_t read, Take take) const {
-        const int32_t count = static_cast<int32_t>(rows.size());
-        pairalign::for_each_word(rows.data(), count, reads.word, 2, reads.unambiguous,
-                                 [&](uint64_t word, int32_t row) {
-                                     for (int64_t k = starts_[word + 1]; k-- > starts_[word];) {
-                                         const pairalign::Place& place = places_[static_cast<size_t>(k)];
-                                         if (place.read <= read) break;
-                                         take(word, row, place);
-                                     }
-                                 });
+    void each_place_from(int32_t read, pairalign::WordPlaces& word, Take take) const {
+        for (; word.stop > word.first; --word.stop) {
+            const pairalign::Place place = places_[static_cast<size_t>(word.stop) - 1];
+            if (place.read < read) break;
+            take(place);
+        }
     }
 
     const pairalign_seed_reads reads;
@@ -81,9 +107,8 @@ private:
     template <typename Take>
     void each_place_of_all(Take take) const {
         for (int32_t read = 0; read < reads.reads; ++read)
-            pairalign::for_each_word(
-                codes(read), length(read), reads.word, 2, reads.unambiguous,
-                [&](uint64_t word, int32_t start) { take(word, pairalign::Place{read, start}); });
+            pairalign::for_each_word(codes(read), length(read), reads.word, 2, reads.unambiguous,
+                                     [&](uint64_t word, int32_t start) { take(word, read, start); });
     }
     void find_frequent() {
         int64_t all = 0;
@@ -97,8 +122,8 @@ private:
             if (frequent_[word]) starts_[word + 2] = 0;
         }
         std::vector<int32_t> last = no_reads();
-        each_place_of_all([&](uint64_t word, pairalign::Place place) {
-            if (frequent_[word] && is_new(word, place.read, last)) ++starts_[word + 2];
+        each_place_of_all([&](uint64_t word, int32_t read, int32_t) {
+            if (frequent_[word] && is_new(word, read, last)) ++starts_[word + 2];
         });
     }
     void describe_scores() {
@@ -242,33 +267,35 @@ private:
 // Adds the pairs of a read, on a strand, that share enough seeds. False when cancelled.
 bool find_pairs(const pairalign_read_seeds& seeds, const NearSeeds& near, int32_t read, int32_t strand,
                 const std::vector<uint8_t>& rows, std::vector<Pair>& pairs) {
-    const int32_t reads = seeds.reads.reads;
-    std::vector<int64_t> ends(static_cast<size_t>(reads) + 1, 0);
-    std::vector<int32_t> more(static_cast<size_t>(reads), 0);
-    seeds.each_hit(rows, read, [&](uint64_t word, int32_t, const Place& place) {
-        ++ends[static_cast<size_t>(place.read) + 1];
-        more[static_cast<size_t>(place.read)] += seeds.is_frequent(word);
-    });
-    for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
-    std::vector<Anchor> hits(static_cast<size_t>(ends.back()));
-    seeds.each_hit(rows, read, [&](uint64_t, int32_t row, const Place& place) {
-        hits[static_cast<size_t>(ends[static_cast<size_t>(place.read)]++)] = {row, place.start};
-    });
-    Squares squares;
-    for (int32_t other = read + 1; other < reads; ++other) {
+    const bool is_sure = seeds.reads.least_score <= 0;
+    const int32_t least = seeds.reads.least_seeds, after = read + 1;
+    SquaresOfReads squares(static_cast<int32_t>(rows.size()), is_sure ? 1 : least, is_sure);
+    std::vector<WordPlaces> words = seeds.words_of(rows);
+    std::vector<int32_t> more(static_cast<size_t>(seeds.reads.reads), 0);
+    std::vector<Pair> found;  // from the last to the first
+    for (int32_t stop = seeds.reads.reads; stop > after;) {
         if (near.is_cancelled()) return false;
-        const Anchor* const begin = hits.data() + ends[static_cast<size_t>(other) - 1];
-        const Anchor* const end = hits.data() + ends[static_cast<size_t>(other)];
-        const int32_t least = seeds.reads.least_seeds, extra = more[static_cast<size_t>(other)];
-        const bool is_sure = seeds.reads.least_score <= 0;
-        if ((end - begin) * NEW_SEED + (is_sure ? extra : 0) < least) continue;
-        squares.find(begin, end, static_cast<int32_t>(rows.size()), seeds.length(other),
-                     is_sure ? least - extra : least);
-        if (is_sure && (extra >= least || !squares.empty())) pairs.push_back({other, strand, {}, true});
-        if (is_sure || squares.empty()) continue;
-        pairs.push_back(
-            {other, strand, squares.apart(MOST_TRIES, [](const Square&) { return false; }), false});
+        const int32_t first = squares.begin(after, stop, [&](int32_t other) { return seeds.length(other); });
+        for (WordPlaces& word : words) {
+            squares.go_to(word.row);
+            seeds.each_place_from(first, word, [&](const Place& place) {
+                squares.add(place.read, static_cast<int32_t>(place.start),
+                            place.before == word.before ? SAME_SEED : NEW_SEED);
+                if (is_sure && word.is_frequent) ++more[static_cast<size_t>(place.read)];
+            });
+        }
+        squares.finish();
+        while (stop > first) {
+            const std::vector<Square>& some = squares.of(--stop);
+            const int32_t extra = more[static_cast<size_t>(stop)];
+            if (is_sure && (extra >= least || (!some.empty() && some[0].points + extra >= least)))
+                found.push_back({stop, strand, {}, true});
+            if (is_sure || some.empty()) continue;
+            found.push_back(
+                {stop, strand, squares_apart(some, MOST_TRIES, [](const Square&) { return false; }), false});
+        }
     }
+    std::move(found.rbegin(), found.rend(), std::back_inserter(pairs));
     return true;
 }
 

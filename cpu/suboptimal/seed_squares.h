@@ -40,6 +40,22 @@ struct Square {
     }
 };
 
+// The `count` with most points that are not near each other, of those that skip() does not leave out.
+template <typename Skip>
+std::vector<Square> squares_apart(const std::vector<Square>& squares, size_t count, Skip skip) {
+    std::vector<Square> left, chosen;
+    std::remove_copy_if(squares.begin(), squares.end(), std::back_inserter(left), skip);
+    while (!left.empty() && chosen.size() < count) {
+        const Square most = *std::min_element(left.begin(), left.end());
+        chosen.push_back(most);
+        left.erase(
+            std::remove_if(left.begin(), left.end(), [&](const Square& one) { return one.is_near(most); }),
+            left.end());
+    }
+    return chosen;
+}
+
+// Those of a pair.
 class Squares {
 public:
     // Takes those with enough points. `hits`: by row.
@@ -69,20 +85,7 @@ public:
     bool empty() const { return squares_.empty(); }
     // The one with most points, of some.
     const Square& most() const { return *std::min_element(squares_.begin(), squares_.end()); }
-    // The `count` with most points that are not near each other, of those that skip() does not leave out.
-    template <typename Skip>
-    std::vector<Square> apart(size_t count, Skip skip) const {
-        std::vector<Square> left, chosen;
-        std::remove_copy_if(squares_.begin(), squares_.end(), std::back_inserter(left), skip);
-        while (!left.empty() && chosen.size() < count) {
-            const Square most = *std::min_element(left.begin(), left.end());
-            chosen.push_back(most);
-            left.erase(std::remove_if(left.begin(), left.end(),
-                                      [&](const Square& one) { return one.is_near(most); }),
-                       left.end());
-        }
-        return chosen;
-    }
+    const std::vector<Square>& all() const { return squares_; }
 
 private:
     // With a border of cells that no hit is in.
