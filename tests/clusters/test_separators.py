@@ -121,3 +121,10 @@ def test_the_cheapest_separator_is_found():
     for dear in (4, 5, 6):
         prices[dear] = 3.0
     assert find_separator(made, list(range(12)), sizes, prices, 0) == [7]
+
+
+def test_of_sequences_that_are_all_alike_those_go_whose_label_is_too_many():
+    clique = make_network(6, set(itertools.combinations(range(6), 2)))
+    categories = np.array([(0, 1), (0, 1), (0, 2), (0, 2), (0, 2), (0, 2)], np.int32)
+    sizes = Sizes(categories, [6.0, 2.0, 2.0])
+    assert find_separator(clique, list(range(6)), sizes, np.ones(6), 0) == [2, 3]
