@@ -307,8 +307,9 @@ int64_t pairalign_kept(const pairalign_result* result) { return result->count();
 
 int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
 
-void pairalign_take(pairalign_result* result, const pairalign_columns* columns) {
-    copy_columns(*result, *columns);
+void pairalign_take(const pairalign_result* result, int32_t* fields, int64_t* cigar_offsets,
+                    uint32_t* cigar) {
+    copy_columns(*result, {fields, cigar_offsets, cigar});
 }
 
 void pairalign_free(pairalign_result* result) { delete result; }

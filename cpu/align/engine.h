@@ -15,16 +15,6 @@ struct pairalign_want {
     const uint8_t* pair_mask;  // [pairs of the window]: only these are looked at; null: all
 };
 
-// Where pairalign_take copies the columns; null pointers are left out. Arrays of pairalign_kept(...) entries,
-// cigar_offsets one more, cigar pairalign_runs(...) entries.
-struct pairalign_columns {
-    int32_t *query, *target, *raw_score;
-    int32_t *query_start, *query_end, *target_start, *target_end;
-    int32_t *matches, *mismatches, *gap_openings, *gap_residues;
-    int64_t* cigar_offsets;
-    uint32_t* cigar;
-};
-
 struct pairalign_engine;
 struct pairalign_result;
 
@@ -77,6 +67,8 @@ PAIRALIGN_API int32_t pairalign_align(pairalign_engine* engine, const pairalign_
                                       pairalign_trouble* trouble);
 PAIRALIGN_API int64_t pairalign_kept(const pairalign_result* result);
 PAIRALIGN_API int64_t pairalign_runs(const pairalign_result* result);
-// Copies the columns out; afterwards the result can only be freed.
-PAIRALIGN_API void pairalign_take(pairalign_result* result, const pairalign_columns* columns);
+// Copies the fields out, in the order of INT32_FIELDS: [3 of scores, else 11][pairalign_kept(...)]. Of
+// CIGARs, unless these are null, [pairalign_kept(...) + 1] offsets and [pairalign_runs(...)] runs.
+PAIRALIGN_API void pairalign_take(const pairalign_result* result, int32_t* fields, int64_t* cigar_offsets,
+                                  uint32_t* cigar);
 PAIRALIGN_API void pairalign_free(pairalign_result* result);

@@ -12,9 +12,16 @@
 
 namespace pairalign {
 
+// As pairalign_take says.
+struct Columns {
+    int32_t* fields;
+    int64_t* cigar_offsets;
+    uint32_t* cigar;
+};
+
 // Pairs [begin, end) of those kept, whose CIGARs begin at `run`.
-inline void copy_pairs(const pairalign_result& result, const pairalign_columns& out, int64_t begin,
-                       int64_t end, int64_t run) {
+inline void copy_pairs(const pairalign_result& result, const Columns& out, int64_t begin, int64_t end,
+                       int64_t run) {
     const pairalign_engine& engine = *result.engine;
     const Set& rows = engine.first;
     const Set& others = engine.columns_of(false);
@@ -24,6 +31,7 @@ inline void copy_pairs(const pairalign_result& result, const pairalign_columns& 
         return result.is_whole ? k : result.numbers[static_cast<size_t>(k)];
     };
     const auto& offsets = result.row_offsets;
+    const int64_t count = result.count();
     size_t row = 0;
     if (begin < end)
         row = static_cast<size_t>(std::upper_bound(offsets.begin(), offsets.end(), number(begin)) -
@@ -36,19 +44,20 @@ inline void copy_pairs(const pairalign_result& result, const pairalign_columns& 
         const int32_t c = result.first_column(r) + static_cast<int32_t>(p - offsets[row]);
         const int32_t a = rows.given.inputs[r], b = others.given.inputs[c];
         const bool row_first = engine.second || a < b;
-        out.query[k] = row_first ? a : b;
-        out.target[k] = row_first ? b : a;
-        out.raw_score[k] = result.scores[static_cast<size_t>(k)];
-        if (!traced || !out.query_start) continue;
+        int32_t* field = out.fields + k;
+        const auto put = [&](int32_t value) {
+            *field = value;
+            field += count;
+        };
+        put(row_first ? a : b);
+        put(row_first ? b : a);
+        put(result.scores[static_cast<size_t>(k)]);
+        if (!traced) continue;
         const Traced& t = result.traced[static_cast<size_t>(k)];
-        out.query_start[k] = t.query_start;
-        out.query_end[k] = t.query_end;
-        out.target_start[k] = t.target_start;
-        out.target_end[k] = t.target_end;
-        out.matches[k] = t.summary.matches;
-        out.mismatches[k] = t.summary.mismatches;
-        out.gap_openings[k] = t.summary.gap_openings;
-        out.gap_residues[k] = t.summary.gap_residues;
+        for (const int32_t value :
+             {t.query_start, t.query_end, t.target_start, t.target_end, t.summary.matches,
+              t.summary.mismatches, t.summary.gap_openings, t.summary.gap_residues})
+            put(value);
         if (!out.cigar_offsets) continue;
         if (t.run_count) std::copy(t.runs, t.runs + t.run_count, out.cigar + run);
         run += t.run_count;
@@ -56,7 +65,7 @@ inline void copy_pairs(const pairalign_result& result, const pairalign_columns& 
     }
 }
 
-inline void copy_columns(const pairalign_result& result, const pairalign_columns& out) {
+inline void copy_columns(const pairalign_result& result, const Columns& out) {
     constexpr int64_t LEAST = 1 << 14;  // pairs that are worth a thread
     const int64_t count = result.count();
     const int32_t parts =

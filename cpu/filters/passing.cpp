@@ -8,7 +8,7 @@
 #include "thresholds.h"
 
 // The pairs whose alignments pass: writes their numbers and returns how many. Fields of n pairs each; spans,
-// counts and CIGARs as in pairalign_columns, lengths by input index. CIGARs are null unless identity_of is
+// counts and CIGARs as in Alignments, lengths by input index. CIGARs are null unless identity_of is
 // OF_INTERNAL, spans and counts where neither identity nor coverage is asked for.
 struct pairalign_aligned {
     int64_t pairs;

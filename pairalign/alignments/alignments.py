@@ -137,7 +137,7 @@ class Alignments:
         self.cigar_offsets = offsets
         if offsets.shape != (pairs + 1,):
             raise ValueError(f"cigar_offsets has shape {offsets.shape}, expected ({pairs + 1},)")
-        if offsets[0] < 0 or offsets[-1] > len(self.cigar) or np.any(offsets[1:] < offsets[:-1]):
+        if offsets[0] < 0 or offsets[-1] > len(self.cigar) or (offsets[1:] < offsets[:-1]).any():
             raise ValueError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
 
     @property

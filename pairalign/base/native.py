@@ -34,7 +34,7 @@ SIGNATURES = {
     "set_own_rows": "pointer int32 -> none",
     "set_pruning": "pointer int32 int64*2 -> none",
     "set_reversed": "pointer*3 -> none",
-    "take": "pointer*2 -> none",
+    "take": "pointer*4 -> none",
     # cpu/bitwise/bitwise.h
     "bitwise_scores": "pointer*5 int32 text pointer*2 -> int32",
     # cpu/clusters/clusters.cpp
@@ -256,22 +256,25 @@ class Struct(ctypes.Structure):
     """A struct of native code. Its pointers take arrays, which live as long as it does."""
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        names = (name for name, *_ in self._fields_)
-        for name, value in (*zip(names, values, strict=False), *named.items()):
-            setattr(self, name, value)
+        for (name, *_), value in zip(self._fields_, values, strict=False):
+            named[name] = value
+        vars(self).update(named)  # nobody reads that: the fields hide it
+        set_field = super().__setattr__
+        for name, value in named.items():
+            set_field(name, _address(value))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        vars(self)[name] = value  # nobody reads that: the field hides it
+        vars(self)[name] = value
         super().__setattr__(name, _address(value))
 
 
 def _address(value: Any) -> Any:
     """Return where an array begins, of a tuple that of each; other values as they are."""
-    if isinstance(value, tuple):
-        return tuple(map(_address, value))
     if not isinstance(value, np.ndarray):
-        return value
+        return tuple(map(_address, value)) if isinstance(value, tuple) else value
     assert value.flags.c_contiguous
+    if value.flags.writeable and value.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(value))  # type: ignore[arg-type]
     return value.ctypes.data
 
 

@@ -148,7 +148,6 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),
-    (cpu.NativeColumns, "pairalign_columns", CPU),
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
     (pair_lists.NativeNames, "pairalign_names", LISTS),
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),

@@ -70,25 +70,15 @@ Found align(const Sequences& sequences, const What& what, const Way& way) {
     pairalign_trouble trouble;
     if (pairalign_align(engine, &window, &want, &result, &trouble) != PAIRALIGN_DONE) std::abort();
     const size_t pairs = static_cast<size_t>(pairalign_kept(result));
-    std::vector<std::vector<int32_t>> columns(what.detail ? 11 : 3, std::vector<int32_t>(pairs));
+    std::vector<int32_t> fields(pairs * (what.detail ? 11 : 3));
     std::vector<int64_t> offsets(pairs + 1);
     std::vector<uint32_t> cigar(what.detail == CIGAR ? static_cast<size_t>(pairalign_runs(result)) : 0);
-    pairalign_columns out{};
-    int32_t** fields[] = {&out.query,      &out.target,       &out.raw_score,   &out.query_start,
-                          &out.query_end,  &out.target_start, &out.target_end,  &out.matches,
-                          &out.mismatches, &out.gap_openings, &out.gap_residues};
-    for (size_t k = 0; k < columns.size(); k++) *fields[k] = columns[k].data();
-    if (what.detail == CIGAR) {
-        out.cigar_offsets = offsets.data();
-        out.cigar = cigar.data();
-    }
-    pairalign_take(result, &out);
+    pairalign_take(result, fields.data(), what.detail == CIGAR ? offsets.data() : nullptr, cigar.data());
     pairalign_free(result);
     std::vector<int64_t> pruned(7);
     pairalign_pruned(engine, pruned.data());
     pairalign_close(engine);
-    uint64_t sum = NO_NUMBERS;
-    for (const auto& column : columns) sum = checksum(sum, column);
+    const uint64_t sum = checksum(NO_NUMBERS, fields);
     return {checksum(checksum(sum, offsets), cigar), {pruned[1], pruned[2]}};  // done, lost
 }
 

@@ -33,7 +33,6 @@ from pairalign.engines.cpu.native_structs import (
     MODES,
     NO_MEMORY,
     SCORES,
-    NativeColumns,
     NativeSet,
     NativeTrouble,
     NativeWant,
@@ -359,18 +358,19 @@ class CpuEngine:
     def _take(self, result: c_void_p, detail: Detail) -> Alignments:
         pairs = library.pairalign_kept(result)
         names = INT32_FIELDS if detail > Detail.SCORE else SCORE_FIELDS
-        fields: dict[str, npt.NDArray[np.generic]] = {
-            name: np.empty(pairs, np.int32) for name in names
-        }
+        block = np.empty((len(names), pairs), np.int32)
+        offsets = cigar = None
         if detail == Detail.CIGAR:
-            fields["cigar_offsets"] = np.empty(pairs + 1, np.int64)
-            fields["cigar"] = np.empty(library.pairalign_runs(result), np.uint32)
-        library.pairalign_take(result, NativeColumns(**fields))
+            offsets = np.empty(pairs + 1, np.int64)
+            cigar = np.empty(library.pairalign_runs(result), np.uint32)
+        library.pairalign_take(result, block, offsets, cigar)
         return Alignments(
             queries=self.queries,
             targets=self.targets,
             scoring=self.scoring,
-            **fields,  # type: ignore[arg-type]
+            cigar=cigar,
+            cigar_offsets=offsets,
+            **dict(zip(names, block, strict=True)),
         )
 
     def _error(self, status: int, trouble: NativeTrouble) -> Exception:

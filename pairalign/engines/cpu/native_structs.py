@@ -16,7 +16,7 @@ DONE, CANCELLED, CAPACITY, NO_MEMORY, SCORES = range(5)
 """What native functions return: ``pairalign_status``."""
 
 INT32_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
-"""In the order of `NativeColumns`."""
+"""In the order in which ``pairalign_take`` copies them."""
 
 
 class NativeSet(Struct):
@@ -40,12 +40,6 @@ class NativeWant(Struct):
     """A Want, and the pairs of the window that are wanted: ``pairalign_want``."""
 
     _fields_ = struct_fields("int32 detail has_minimum minimum; pointer pair_mask")
-
-
-class NativeColumns(Struct):
-    """Where results are copied to: ``pairalign_columns``."""
-
-    _fields_ = struct_fields(f"pointer {' '.join(INT32_FIELDS)} cigar_offsets cigar")
 
 
 class NativeTrouble(Struct):
