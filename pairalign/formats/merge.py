@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from pairalign.base.arguments import path_text, whole_number
 from pairalign.base.error_types import FormatError, PartsError
@@ -140,28 +141,35 @@ def join_pieces(
     if writer.joined:
         writer.join_files(map(_checked_file, pieces), output, threads)
         return
-    last = 0
-    seen: set[bytes] = set()
-    for piece in pieces:
-        blocks, more = checked_blocks(piece), None
-        if by_one_writer or (writer.pair_number is None and not writer.amended):
-            for block in blocks:
-                output.write(block)
-            continue
-        for text in _whole_lines(blocks):
-            if writer.pair_number is None:
-                output.write(writer.amend(text, seen))
-                continue
-            first = writer.pair_number.search(text)
-            if first:
-                more = last + 1 - int(first[2]) if more is None else more
-                last = _last_number(text, writer.pair_number) + more
-            output.write(_renumbered(text, writer.pair_number, more or 0))
+    blocks = map(checked_blocks, pieces)
+    if by_one_writer or (writer.pair_number is None and not writer.amended):
+        texts: Iterator[bytes] = chain.from_iterable(blocks)
+    elif writer.pair_number is not None:
+        texts = _numbered(map(_whole_lines, blocks), writer.pair_number)
+    else:
+        seen: set[bytes] = set()
+        lines = chain.from_iterable(map(_whole_lines, blocks))
+        texts = (writer.amend(text, seen) for text in lines)
+    for text in texts:
+        output.write(text)
 
 
 def _checked_file(piece: Piece) -> memoryview:
     check_piece(piece)
     return map_file(piece.path)
+
+
+def _numbered(pieces: Iterable[Iterator[bytes]], pair_number: re.Pattern[bytes]) -> Iterator[bytes]:
+    """Yield the texts of pieces, each of which goes on with the numbers of pairs."""
+    last = 0
+    for texts in pieces:
+        more: int | None = None
+        for text in texts:
+            first = pair_number.search(text)
+            if first:
+                more = last + 1 - int(first[2]) if more is None else more
+                last = _last_number(text, pair_number) + more
+            yield _renumbered(text, pair_number, more or 0)
 
 
 def _last_number(text: bytes, pair_number: re.Pattern[bytes]) -> int:
