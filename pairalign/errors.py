@@ -19,6 +19,7 @@ from pairalign.base.error_types import (
     ScoringError,
     SplitError,
     UsageError,
+    WrongTypeError,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "ScoringError",
     "SplitError",
     "UsageError",
+    "WrongTypeError",
 ]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, SupportsIndex
 
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD
-from pairalign.base.error_types import ScoringError, UsageError
+from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
 
 _MOST_DECIMALS = 18
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -62,21 +62,21 @@ def whole_number(name: str, value: object, least: int = 1, most: int = _MOST) ->
 
     Raises
     ------
-    TypeError, ValueError
+    WrongTypeError, UsageError
         It is none, or a lower one.
     """
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name} {value!r}: expected a whole number")
+        raise WrongTypeError(f"{name} {value!r}: expected a whole number")
     number = operator.index(value)
     if number < least:
-        raise ValueError(f"{name} {number}: expected at least {least}")
+        raise UsageError(f"{name} {number}: expected at least {least}")
     return min(number, most)
 
 
 def path_text(name: str, value: object) -> str:
-    """Return the text of a path; TypeError if it is none."""
+    """Return the text of a path; WrongTypeError if it is none."""
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{name} {value!r}: expected a path")
+        raise WrongTypeError(f"{name} {value!r}: expected a path")
     return os.fspath(value)
 
 
@@ -85,7 +85,7 @@ def as_several(name: str, value: object) -> tuple[Any, ...]:
     if isinstance(value, (str, os.PathLike)):
         return (value,)
     if value is not None and (isinstance(value, bytes) or not isinstance(value, Iterable)):
-        raise TypeError(f"{name} {value!r}: expected a path or several")
+        raise WrongTypeError(f"{name} {value!r}: expected a path or several")
     return tuple(value or ())
 
 
@@ -166,19 +166,23 @@ def _exact(
     return exact if exact.denominator <= 10**_MOST_DECIMALS else None
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, name: str = "size") -> int:
     """Bytes of a size such as ``"512M"`` or ``"1.5 GiB"`` (powers of 1024).
 
     Raises
     ------
-    ValueError
+    UsageError
         If `text` is not a size.
     """
     match = _SIZE.fullmatch(text.strip())
     size = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
     if size < 1:
-        raise ValueError(f"size {text!r}: expected a number with K, M, G or T, such as 512M")
+        raise UsageError(f"{name} {text!r}: expected a number with K, M, G or T, such as 512M")
     return int(min(size, _MOST))
+
+
+def _size_of(value: object, name: str) -> int:
+    return parse_size(value, name) if isinstance(value, str) else whole_number(name, value)
 
 
 def parse_shard(text: str) -> Shard:
@@ -275,5 +279,5 @@ CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, such as tcp://h
 SHARE = Kind(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%", exact=parse_share)
 RATIO = Kind(parse_ratio, "a number of 1 or more, such as 1.5", exact=parse_ratio)
 DEVICE = Kind(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")
-SIZE = Kind(parse_size, "a number with K, M, G or T, such as 512M")
+SIZE = Kind(parse_size, "a number with K, M, G or T, such as 512M", exact=_size_of)
 DIGIT = Kind(int, "a whole number")

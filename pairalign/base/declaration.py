@@ -25,7 +25,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from pairalign.base.arguments import Kind, as_several, whole_number
-from pairalign.base.error_types import ScoringError, UsageError
+from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
 from pairalign.base.spelling import spelled
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ class Option:
         Broken where the option has no effect; looked at where its value is not the default.
     job : str or None
         The folder of `pairalign.jobs` that carries it out; without the folder no command has it.
+    may_be_none : bool
+        Whether None is one of its values, as the type of the field says.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Option:
     formerly: str | None = None
     needs: Rule | None = None
     job: str | None = None
+    may_be_none: bool = False
 
     @property
     def known_values(self) -> tuple[Any, ...]:
@@ -313,7 +316,9 @@ def _find_slots(kind: type) -> Iterator[Slot]:
         declared = attributes[name].metadata if name in attributes else {}
         if _META in declared:
             option: Option = declared[_META]
-            yield Slot(replace(option, name=name, group=option.group or placed.get(home)))
+            may_be_none = "None" in str(attributes[name].type)
+            group = option.group or placed.get(home)
+            yield Slot(replace(option, name=name, group=group, may_be_none=may_be_none))
         elif _GROUP in declared:
             yield from _slots_of_group(name, declared[_GROUP], placed.get(home))
 
@@ -457,6 +462,10 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
         if option.kind is not None and value is not None:
             _check_number(option.name, value, option.kind)
+        if value is None and option.default is not None and not option.may_be_none:
+            expected = f"one of {', '.join(option.known_values)}"
+            expected = expected if option.kind is None else option.kind.expected
+            raise WrongTypeError(f"{option.name} None: expected {expected}")
         if value is not option.default and option.job is not None and not has_job(option.job):
             named = spelled(option.name, flag=option.flag)
             raise UsageError(f"{named} needs pairalign.jobs.{option.job}, which is not here")
@@ -481,7 +490,7 @@ def _check_number(name: str, value: object, kind: Kind) -> None:
         whole_number(name, value, kind.least)
     if kind.above is not None:
         if not isinstance(value, Real):
-            raise TypeError(f"{name} {value!r}: expected {kind.expected}")
+            raise WrongTypeError(f"{name} {value!r}: expected {kind.expected}")
         if not kind.above < float(value) < math.inf:
             raise ScoringError(f"{name} {value!r}: expected {kind.expected}")
 

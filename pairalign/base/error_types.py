@@ -10,6 +10,7 @@
     ├── OutputError        (OSError)       a result cannot be written
     ├── FormatError        (ValueError)    an output format that cannot hold the results
     │   └── UsageError                     options that make no sense, or exclude each other
+    │       └── WrongTypeError (TypeError) an argument is of a type that it cannot have
     ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
     ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
@@ -71,6 +72,10 @@ class FormatError(PairalignError, ValueError):
 
 class UsageError(FormatError):
     """Options or arguments that make no sense, or exclude or need each other."""
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument of a function is of a type that it cannot have."""
 
 
 class PairListError(PairalignError, ValueError):

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import stat
+from collections.abc import Iterable
 
 from pairalign.base.dry_run import begin
 from pairalign.base.run_files import (
@@ -118,10 +119,15 @@ class PartFile:
 def _remove_dead(folder: str, start: str) -> None:
     """Remove the hidden files of an output that no process holds."""
     with contextlib.suppress(OSError), os.scandir(folder or ".") as entries:
-        for entry in entries:
-            if entry.name.startswith(start) and is_hidden_name(entry.name, start):
-                with contextlib.suppress(OSError):
-                    _remove_if_dead(entry.path)
+        ours = (one for one in entries if one.name.startswith(start))
+        remove_dead([one.path for one in ours if is_hidden_name(one.name, start)])
+
+
+def remove_dead(paths: Iterable[str]) -> None:
+    """Remove those of some hidden files that no process holds. Never raises."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            _remove_if_dead(path)
 
 
 def remove_unfinished() -> None:

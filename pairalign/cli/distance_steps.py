@@ -20,7 +20,12 @@ from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.part_output import replace_leftovers
 from pairalign.formats.pieces import read_manifests
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
-from pairalign.jobs.distances.distance import distance_work, measure_run, plan_distances
+from pairalign.jobs.distances.distance import (
+    count_new,
+    distance_work,
+    measure_run,
+    plan_distances,
+)
 from pairalign.jobs.distances.measures import Measure, ambiguous_message, find_measure
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions
@@ -115,7 +120,8 @@ def measure_all(
     seconds = time.perf_counter() - started
     summary.devices = done.devices
     summary.add_problem(job.problem)
-    summary.add("pairs", f"{job.pairs:,}", pairs=job.pairs)
+    pairs = count_new(request, job)
+    summary.add("pairs", f"{pairs:,}", pairs=pairs)
     summary.add_time(seconds, None if request.is_of_receptors else done.cells)
     summary.add_distances(distances)
     return distances

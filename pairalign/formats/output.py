@@ -201,7 +201,12 @@ def check_writable(path: Path) -> None:
             _standard_output()
             return
         place = find_place(os.fspath(path))
-        if place is not None and not is_dry_run():
+        if place is not None and is_dry_run():
+            folder = os.path.join(os.path.dirname(place[0]), "")
+            os.stat(folder)
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        elif place is not None:
             probe = PartFile(*place)
             try:
                 os.close(probe.descriptor)

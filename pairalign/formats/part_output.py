@@ -20,7 +20,7 @@ from typing import Any
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import OutputError, PartsError
-from pairalign.base.part_file import PartFile
+from pairalign.base.part_file import PartFile, remove_dead
 from pairalign.base.run_files import (
     is_regular,
     parts_folder_of,
@@ -242,11 +242,7 @@ class PartOutput(Output):
     def finish(self) -> None:
         """Put the manifest of the complete part into its place; what was there before goes."""
         os.close(self.part.write(self.part.manifest))
-        pieces = {piece.path for piece in self.part.pieces}
-        for path in self.part.named():
-            if path not in pieces:
-                remove_regular(path)
-        remove_regular(self.part.begun)
+        self.part.tidy()
         self._unlock()
 
     def discard(self) -> None:
@@ -265,9 +261,10 @@ class PartOutput(Output):
         """
         self._close_file()
         part = self.part
-        if self._is_begun and not (part.pieces or part.job or part.named()):
+        if not (part.pieces or part.job or part.named()):
             with contextlib.suppress(OSError):
-                remove_regular(part.begun)
+                if self._is_begun:
+                    remove_regular(part.begun)
                 if self._owns_folder:
                     remove_empty_folder(part.folder)
         self._unlock()
@@ -327,7 +324,9 @@ def take(part: Part) -> int | None:
 def replace_leftovers(output: str) -> None:
     """Say, and remove, what a dead run with ``--resume`` has left of an output.
 
-    What is no manifest is not ours and stays, and so does all beside it.
+    What is no manifest is not ours and stays, and so does all beside it. A folder without one has
+    nothing but files that nobody holds where the run was killed before its first piece, or at its
+    end.
 
     Raises
     ------
@@ -335,7 +334,14 @@ def replace_leftovers(output: str) -> None:
         That run still goes on.
     """
     part = whole_part(output)
-    if is_dry_run() or os.path.islink(part.folder) or not is_regular(part.begun):
+    if is_dry_run() or os.path.islink(part.folder) or not os.path.isdir(part.folder):
+        return
+    if not os.path.lexists(part.begun):
+        remove_dead(part.unfinished())
+        with contextlib.suppress(OSError):
+            remove_empty_folder(part.folder)
+        return
+    if not is_regular(part.begun):
         return
     with open(part.begun, "rb") as file:
         if not is_manifest(file.fileno()):

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from pairalign.base.checksum import add_to_checksum, read_blocks
 from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import OutputError, PartsError, error_by_cause
-from pairalign.base.part_file import PartFile
+from pairalign.base.part_file import PartFile, remove_dead
 from pairalign.base.run_files import (
     is_hidden_name,
     is_name_of_part,
@@ -148,6 +148,15 @@ class Part:
     def named(self) -> list[str]:
         """Return the paths of all that has the name of a piece of it."""
         return self._matching(rf"{{}}(\.\d+)?\.{self.format}")
+
+    def tidy(self) -> None:
+        """Remove what other runs have left in the place of the part, which is complete."""
+        pieces = {piece.path for piece in self.pieces}
+        for path in self.named():
+            if path not in pieces:
+                remove_regular(path)
+        remove_dead(self.unfinished())
+        remove_regular(self.begun)
 
     def unfinished(self) -> list[str]:
         """Return the paths of hidden files that would have become a piece, or a manifest."""
@@ -436,11 +445,12 @@ def find_complete(part: Part) -> Part | None:
 
 
 def prepare_folder(folder: str) -> None:
-    """Make a folder where there is none yet; OutputError if that cannot be."""
-    if is_dry_run():
-        return
+    """Make a folder where there is none, unless in a dry run; OutputError if that cannot be."""
     try:
-        os.makedirs(folder, exist_ok=True)
+        if not is_dry_run():
+            os.makedirs(folder, exist_ok=True)
+        elif os.path.lexists(folder):
+            os.scandir(folder).close()
     except OSError as error:
         reason = "it is a file" if os.path.isfile(folder) else error.strerror
         raise OutputError(f"cannot use '{folder}' as a folder: {reason}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE, parse_size, whole_number
+from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
 from pairalign.requests.shared import RESOURCES, CommandOptions
@@ -49,7 +49,7 @@ class Resources(Request):
         is_how=True,
         elsewhere=("-num_threads", "-threads", "--thread", "-T", "-p"),
     )
-    memory: int | str | None = option(
+    memory: int | None = option(
         help="what may be held in memory, and on each GPU, such as 4G; default: half of what is "
         "free, on GPUs nine tenths",
         metavar="SIZE",
@@ -74,10 +74,7 @@ class Resources(Request):
     @property
     def memory_bytes(self) -> int | None:
         """The memory that may be used; None: half of what is free."""
-        if self.memory is None:
-            return None
-        size = parse_size(self.memory) if isinstance(self.memory, str) else self.memory
-        return whole_number("memory", size)
+        return self.memory
 
 
 _CORE_DEVICE = {

@@ -25,9 +25,10 @@ def folder(here: Path) -> None:
     write_random_set(Path("in.fa"), 1500, 1500)
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry run"])
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_an_output_that_cannot_be_written(command):
-    done = run(*(word.format("nodir/x") for word in command), cwd=Path.cwd())
+def test_an_output_that_cannot_be_written(command, more):
+    done = run(*(word.format("nodir/x") for word in command), *more, cwd=Path.cwd())
     assert done.returncode == 1
     assert b"there is no directory" in done.stderr
     assert b"nodir" in done.stderr

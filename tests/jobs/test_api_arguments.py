@@ -15,10 +15,11 @@ from pairalign import (
     distance,
     make_scoring,
     overlap,
+    posterior,
     read_fasta,
     tree,
 )
-from pairalign.errors import CapacityError, FormatError
+from pairalign.errors import CapacityError, FormatError, WrongTypeError
 
 LETTERS = list(PROTEINS.values())
 
@@ -139,7 +140,7 @@ def test_memory_is_a_size_as_on_the_command_line():
     assert len(align(LETTERS, memory="1.5M")) == 6
     with pytest.raises(CapacityError, match="only 1 KiB allowed"):
         align([50 * one for one in LETTERS], memory="1K")
-    with pytest.raises(ValueError, match="size '8X': expected a number with K, M, G or T"):
+    with pytest.raises(ValueError, match="memory '8X': expected a number with K, M, G or T"):
         align(LETTERS, memory="8X")
 
 
@@ -182,9 +183,22 @@ def test_numbers_of_overlaps(name, least):
         overlap(reads, device="cpu", preset="short", **{name: value})
 
 
-def test_a_device_that_is_no_text():
-    with pytest.raises(TypeError, match="device None: expected a str"):
-        align(LETTERS, device=None)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("function", "name", "value", "expected"),
+    [
+        (align, "device", None, "auto, cpu, cuda"),
+        (align, "hsps", None, "a whole number of at least 1"),
+        (align, "memory", 1e9, "a whole number"),
+        (align, "mask", None, "one of none, tantan, seg"),
+        (tree, "method", None, "one of upgma, mixed, nj"),
+        (posterior, "threshold", None, "0.001 to 1"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(function, name, value, expected):
+    """Each is an error of pairalign, and Python's TypeError."""
+    with pytest.raises(WrongTypeError, match=f"{name} {value}: expected {expected}") as raised:
+        function(LETTERS, **{name: value})
+    assert isinstance(raised.value, TypeError)
 
 
 @pytest.mark.parametrize("name", ["threads", "memory", "window"])

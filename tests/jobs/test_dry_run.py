@@ -32,6 +32,7 @@ FORETOLD = {
     "best hits": ["align", "in.fa", "-o", "out.paf", "--max-hits", "2", "--mode", "local"],
     "hits": ["align", "in.fa", "some.fa", "-o", "out.paf", "--max-hits", "2"],
     "distance": ["distance", "in.fa", "-o", "out.phy"],
+    "extended": ["distance", "in.fa", "-o", "out.npy", "--extend", "known.npy"],
     "two sets": ["distance", "in.fa", "some.fa", "-o", "out.tsv"],
     "identities": ["distance", "in.fa", "-o", "out.npy", "--similarity"],
     "near": ["distance", "in.fa", "-o", "out.tsv", "--max-edits", "60"],
@@ -77,6 +78,7 @@ def inputs() -> None:
     text = Path("in.fa").read_text()
     Path("some.fa").write_text(text[: text.index(">p20\n")].replace(">", ">other-"))
     Path("few.fa").write_text(text[: text.index(">p9\n")])
+    assert main(["distance", "few.fa", "-o", "known.npy", "-q"]) == 0
     names = [line[1:] for line in text.split("\n")[::2] if line]
     Path("folds.csv").write_text(
         "name,fold\n" + "".join(f"{name},{k % 3}\n" for k, name in enumerate(names))
@@ -97,6 +99,8 @@ def test_what_is_foretold_is_what_is_done(command, inputs, counted, capsys):
     assert main([*line, "--dry-run"]) == 0
     facts = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
+    if command == "extended":
+        assert facts["pairs"] == 124 * 123 // 2 - 9 * 8 // 2
     counted.clear()
     assert main(line) in ((0, 1) if line[0] == "audit" else (0,))
     said = json.loads(

@@ -1,8 +1,12 @@
-"""Parts of the same run in another number of parts: `merge` names them and goes on."""
+"""What earlier runs have left in a folder of parts: other parts, and what a kill leaves."""
 
+import os
+
+import pytest
 from commands import fasta
 from verifying import align, family
 
+from pairalign.base.run_files import new_hidden_name
 from pairalign.cli.main import main
 
 
@@ -36,3 +40,31 @@ def test_a_shard_in_another_format_leaves_no_piece_of_the_one_before(here):
     assert sorted(path.name for path in (here / "parts").iterdir()) == [
         *("part-1-of-2.json", "part-1-of-2.tsv", "part-2-of-2.paf")
     ]
+
+
+@pytest.mark.parametrize("name", [None, ".part-1-of-1.begun", "part-1-of-1.paf"])
+def test_a_folder_of_a_run_that_was_killed_without_a_manifest_goes(name, here):
+    """As a kill leaves it before the first manifest has its name, or after the last has gone."""
+    (here / "p.fa").write_text(fasta(family("protein")))
+    (here / "x.paf.parts").mkdir()
+    if name is not None:
+        (here / "x.paf.parts" / new_hidden_name(name)).write_text("")
+    align("p.fa", "-o", "x.paf")
+    assert sorted(os.listdir()) == ["p.fa", "x.paf"]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_hidden_files_of_killed_runs_leave_a_shard(again, here):
+    (here / "p.fa").write_text(fasta(family("protein")))
+    command = ("p.fa", "-o", "parts", "--format", "paf", "--shard", "1/2")
+    if again:  # the part is complete
+        align(*command)
+    else:
+        (here / "parts").mkdir()
+    strange = new_hidden_name("part-2-of-2.paf")
+    for name in ("part-1-of-2.3.paf", "part-1-of-2.3.tsv", ".part-1-of-2.begun"):
+        (here / "parts" / new_hidden_name(name)).write_text("")
+    (here / "parts" / strange).write_text("another shard's")
+    align(*command, "--resume")
+    left = {path.name for path in (here / "parts").iterdir()}
+    assert left == {"part-1-of-2.json", "part-1-of-2.paf", strange}

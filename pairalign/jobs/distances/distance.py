@@ -125,7 +125,14 @@ def distance_work(
         write(measure_run(some, find_measure(request.measure)), path)
         return Sample(cells=some.cells, devices=some.devices)
 
-    return work_with(job.problem, do, job.pairs, job.cells)
+    work = work_with(job.problem, do, count_new(request, job), job.cells)
+    return replace(work, written=job.pairs)
+
+
+def count_new(request: DistanceRequest, job: AlignmentJob) -> int:
+    """Count the pairs of a job whose distances are not known."""
+    known = 0 if request.extend is None else len(request.extend.condensed)
+    return job.pairs - known
 
 
 def check_known(

@@ -11,7 +11,7 @@ from itertools import islice
 
 from pairalign.alignments.multiple import Homologs
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
-from pairalign.base.declaration import check_arguments
+from pairalign.base.declaration import check, check_arguments, make
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.family_run import FamilyRun
@@ -93,15 +93,16 @@ def align_families(
     arguments |= {
         "homologs_per_family": homologs_per_family,
         "partners": partners,
-        "threads": threads,
     }
-    check_arguments((HomologsOptions, ConfidenceOptions, Resources), arguments)
+    check_arguments((HomologsOptions, ConfidenceOptions), arguments)
     check_arguments((RowsOptions,), {"strand": strand})
+    how = {"device": device, "threads": threads, "memory": memory, "progress": progress}
+    resources = make(Resources, how)
+    check(resources)
     check_device(device)
     if not isinstance(families, Mapping):
         raise TypeError(f"families {families!r}: expected names and their sequences")
     sets = read_families({name: given_sequences(family, {}) for name, family in families.items()})
-    resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
     oriented = orient_families(sets, strand, resources)
     sets = {name: orientation.sequences for name, orientation in oriented.items()}
     reading = given_sequences((), {}).reading

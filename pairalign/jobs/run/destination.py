@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -15,7 +16,6 @@ from pairalign.base.console import name_output
 from pairalign.base.declaration import stored
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import PartsError
-from pairalign.base.run_files import remove_regular
 from pairalign.base.spelling import left_out
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.part_output import PartOutput, replace_leftovers
@@ -49,7 +49,7 @@ def prepare_output(writing: OutputRules) -> None:
         name_output(writing.output)
         return
     prepare_folder(part.folder)
-    for file in (part.piece(), part.manifest):
+    for file in (part.piece(), part.manifest) if os.path.isdir(part.folder) else ():
         check_writable(file)
     check_place(part)
     name_output(part.manifest)
@@ -231,7 +231,7 @@ def _open_part(
         complete = find_complete(part)
         if complete is not None:
             log.warning("'%s' is complete", writing.path)
-            remove_regular(part.begun)
+            complete.tidy()
             return Destination(writing, job, complete=complete)
     output = PartOutput(part, resume=writing.resume, owns_folder=not is_shard)
     try:

@@ -89,6 +89,8 @@ class Work:
     whole : (int, int)
         Pairs and cells that `do` does of all, where these are more: a shard's sample, or one of new
         pairs, is of all pairs.
+    written : int
+        Pairs in the output, where these are more: others were known.
     """
 
     pairs: int
@@ -101,6 +103,7 @@ class Work:
     at_most: bool = False
     what: str = ""
     whole: tuple[int, int] = (0, 0)
+    written: int = 0
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,8 @@ def _written(
 ) -> tuple[float | None, int | None]:
     """Return how many pairs are written, if any are, and the bytes."""
     if sample.passed is None:
-        return None, round(sample.bytes / sample.pairs * work.pairs) if sample.bytes else None
+        written_pairs = max(work.pairs, work.written)
+        return None, round(sample.bytes / sample.pairs * written_pairs) if sample.bytes else None
     passing = (rank or sample).passed or 0
     written = passing / sample.pairs * work.pairs
     if rank is not None:

@@ -81,7 +81,9 @@ class Call:
     @property
     def resources(self) -> Resources:
         """What may be used."""
-        return make(Resources, {**self.options, "progress": self.progress})
+        resources = make(Resources, {**self.options, "progress": self.progress})
+        check(resources)
+        return resources
 
     @property
     def problem_request(self) -> ProblemRequest:
