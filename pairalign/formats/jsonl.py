@@ -54,7 +54,7 @@ class JsonlWriter(TextWriter):
     """
 
     name = "jsonl"
-    lines = JsonLines(score=2)
+    lines = JsonLines()
     adds_confidence = True
     shows_residues = False
     suffixes = _SUFFIXES

@@ -27,7 +27,7 @@ class PafWriter(TextWriter):
     """
 
     name = "paf"
-    lines = PairLines(names=(0, 5), columns_before_tags=12)
+    lines = PairLines(names=(0, 5))
     shows_residues = False
     suffixes = (".paf",)
     needs = Detail.STATS

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pairalign.base.texts import tsv_of
 
 _NAMES = (("query", "qseqid"), ("target", "sseqid"))
-_SCORES = ("score", "raw")
 
 
 @dataclass(frozen=True)
@@ -19,10 +18,6 @@ class PairLines:
     ----------
     names : (int, int)
         The columns of query and target, where columns are not chosen.
-    score : int or None
-        That of the score, likewise; None: none has it.
-    columns_before_tags : int
-        Of formats whose lines say the score in a tag.
     quotes : bool
         Whether names that have quotes are between quotes.
     comment : bytes
@@ -32,8 +27,6 @@ class PairLines:
     """
 
     names: tuple[int, int] = (0, 1)
-    score: int | None = None
-    columns_before_tags: int = 0
     quotes: bool = False
     comment: bytes = b""
     header_lines: int = 0
@@ -50,10 +43,6 @@ class PairLines:
             return self.names
         columns = [_first_of(names, fields) for names in _NAMES]
         return None if columns[0] is None or columns[1] is None else (columns[0], columns[1])
-
-    def column_of_score(self, fields: Sequence[str]) -> int | None:
-        """Return the column of the score, likewise."""
-        return _first_of(_SCORES, fields) if fields else self.score
 
     def as_columns(self, text: bytes) -> bytes:
         """Return whole lines as columns between tabs, as many lines."""

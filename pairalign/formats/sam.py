@@ -59,7 +59,7 @@ class SamWriter(TextWriter):
     """
 
     name = "sam"
-    lines = PairLines(names=(0, 2), columns_before_tags=11, comment=b"@")
+    lines = PairLines(names=(0, 2), comment=b"@")
     amended = True
     suffixes = (".sam",)
     needs = Detail.CIGAR

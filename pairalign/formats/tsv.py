@@ -25,7 +25,7 @@ class TsvWriter(TextWriter):
     """
 
     name = "tsv"
-    lines = PairLines(score=2, quotes=True, header_lines=1)
+    lines = PairLines(quotes=True, header_lines=1)
     adds_confidence = True
     shows_residues = False
     suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
@@ -58,7 +58,7 @@ class CsvWriter(TsvWriter):
     """CSV: what TSV has, with commas between; names that have some stand between quotes."""
 
     name = "csv"
-    lines = CsvLines(score=2, quotes=True, header_lines=1)
+    lines = CsvLines(quotes=True, header_lines=1)
     suffixes = (".csv",)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:

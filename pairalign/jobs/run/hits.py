@@ -386,7 +386,7 @@ class HitsJob(AlignmentJob):
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""
         every = best.pairs_of(best.first, stop)
-        pair_mask = self._wanted(*every[:2])
+        pair_mask = are_first(*every[:2]) if self.once and self._one_set else None
         ends = self._cuts(*every[:2], best.first, stop)
         for end in ends[np.searchsorted(ends, self._written, side="right") :].tolist():
             query, target, raw_score = best.pairs_of(self._written, end)
@@ -397,12 +397,6 @@ class HitsJob(AlignmentJob):
             if len(query):
                 yield self._alignments_of(query, target, raw_score)
         self._written = stop
-
-    def _wanted(self, query: Int32s, target: Int32s) -> npt.NDArray[np.bool_] | None:
-        """Return which hits of a block of queries are given; None: all."""
-        if not (self.once and self._one_set):
-            return None
-        return are_first(query, target)
 
     def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> npt.NDArray[np.int64]:
         """Return where queries are cut, so that results fit the memory and come often enough."""

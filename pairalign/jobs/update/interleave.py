@@ -2,8 +2,7 @@
 
 What `pairalign update` writes: lines that an earlier run wrote, and lines of new pairs. A line is
 copied as it is; which pair it is of is told by its names. Pairs are sorted as windows sort them
-(`pairalign.pairs.windows`), hits as they are ranked; lines of the same pair stay in the order in
-which they were.
+(`pairalign.pairs.windows`); lines of the same pair stay in the order in which they were.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignment_records import CLAIMS, UNSAID, Layout, SetNames, read_lines
+from pairalign.alignments.alignment_records import Layout, SetNames, read_lines
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Writer
@@ -29,13 +28,12 @@ _LINES_A_WRITE = 1 << 16
 
 @dataclass(frozen=True)
 class _Lines:
-    """Lines of one text: where they are, the keys of their pairs, and their scores if asked."""
+    """Lines of one text: where they are, and `number_pairs` of them, the lower index first."""
 
     text: memoryview
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
-    keys: npt.NDArray[np.int64]
-    scores: npt.NDArray[np.int64]
+    pairs: npt.NDArray[np.int64]
 
 
 class Interleaver:
@@ -51,10 +49,6 @@ class Interleaver:
         Of all pairs.
     window : int
         Rows and columns of a window.
-    scale : int, optional
-        Lines are of hits, whose score they say: a raw score is the score times this.
-    score : int, optional
-        The column of the score, where that is no tag.
     """
 
     def __init__(
@@ -63,19 +57,12 @@ class Interleaver:
         columns: tuple[int, int],
         sequences: SequenceSet,
         window: int,
-        *,
-        scale: int | None = None,
-        score: int | None = None,
     ) -> None:
         assert writer.lines is not None
         self._lines = writer.lines
-        tags = self._lines.columns_before_tags if scale is not None else 0
-        roles = ["ignored"] * max(*(k + 1 for k in columns), tags, 1 + (score or 0))
+        roles = ["ignored"] * (1 + max(columns))
         roles[columns[0]], roles[columns[1]] = "query", "target"
-        if score is not None:
-            roles[score] = "says_score"
-        self._layout = Layout(tuple(roles), quotes=self._lines.quotes, tags=tags > 0)
-        self._scale = scale
+        self._layout = Layout(tuple(roles), quotes=self._lines.quotes)
         self._writer = writer
         self._names = SetNames(sequences)
         self._window = window
@@ -106,47 +93,28 @@ class Interleaver:
         for first, stop in _blocks(text, start):
             self._texts.append(self._read(text[first:stop], old))
 
-    def hits(self) -> tuple[Int32s, Int32s, Int32s] | None:
-        """Return query, target and raw score of each hit; None where a line does not say it."""
-        keys = self._keys()
-        scores = np.concatenate([np.empty(0, np.int64), *(text.scores for text in self._texts)])
-        if (scores == UNSAID).any():
-            return None
-        order = np.lexsort((-scores, keys))  # of several alignments the best
-        keys, first = np.unique(keys[order], return_index=True)
-        return *pairs_of_numbers(keys), scores[order][first].astype(np.int32)
-
     def pairs(self) -> tuple[Int32s, Int32s]:
-        """Return the pairs that have a hit, each once: input indices, the lower first."""
-        query, target = pairs_of_numbers(np.unique(self._keys()))
-        pairs = number_pairs(np.minimum(query, target), np.maximum(query, target))
+        """Return the pairs that have a line, each once: input indices, the lower first."""
+        pairs = np.concatenate([np.empty(0, np.int64), *(text.pairs for text in self._texts)])
         return pairs_of_numbers(np.unique(pairs))
 
-    def _keys(self) -> npt.NDArray[np.int64]:
-        return np.concatenate([np.empty(0, np.int64), *(text.keys for text in self._texts)])
-
-    def write(self, output: Output, ranked: Int64s | None = None) -> int:
-        """Write header and lines; return how many lines that is.
-
-        Parameters
-        ----------
-        ranked : ndarray of int64, optional
-            Of hits `number_pairs` in the order of output; lines of others are left out.
-        """
+    def write(self, output: Output) -> None:
+        """Write header and lines."""
         output.write(self._header)
-        keys = self._keys()
-        if ranked is not None:
-            keys = _places(keys, ranked)
-        order = np.argsort(keys, kind="stable")
-        order = order[np.searchsorted(keys[order], 0) :]
-        counts = [len(text.keys) for text in self._texts]
-        before = np.cumsum([0, *counts])
+        keys = [self._keys_of(text.pairs) for text in self._texts]
+        order = np.argsort(np.concatenate([np.empty(0, np.int64), *keys]), kind="stable")
         del keys
+        before = np.cumsum([0, *(len(text.pairs) for text in self._texts)])
         seen: set[bytes] = set()
         for start in range(0, len(order), _LINES_A_WRITE):
             block = b"".join(self._runs(order[start : start + _LINES_A_WRITE], before))
             output.write(self._writer.amend(block, seen) if self._writer.amended else block)
-        return len(order)
+
+    def _keys_of(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return what sorts pairs as windows do."""
+        first, second = (self._positions[side] for side in pairs_of_numbers(pairs))
+        ends = np.minimum(first, second), np.maximum(first, second)
+        return order_keys(*ends, self._count, self._window)
 
     def _runs(
         self, numbers: npt.NDArray[np.int64], before: npt.NDArray[np.int64]
@@ -184,44 +152,13 @@ class Interleaver:
         starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
         columns = self._lines.as_columns(block)
         records = read_lines(columns, self._layout, (self._names, self._names)).records
-        query, target = records["query"].astype(np.int64), records["target"].astype(np.int64)
+        query, target = records["query"], records["target"]
         most = self._count if old is None else old
         wrong = (query < 0) | (target < 0) | (query >= most) | (target >= most)
         if len(records) != len(ends) or wrong.any():
             raise PartsError("a line of a part has a name that no sequence of its run has")
-        scores = np.empty(0, np.int64)
-        if self._scale is None:
-            first, second = self._positions[query], self._positions[target]
-            keys = order_keys(
-                np.minimum(first, second), np.maximum(first, second), self._count, self._window
-            )
-        else:
-            keys = number_pairs(records["query"], records["target"])
-            scores = _raw_scores(records, self._scale)
-        return _Lines(text, starts, ends, keys, scores)
-
-
-def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int64]:
-    """Return raw scores of lines; `UNSAID` where one says none that there can be."""
-    place = CLAIMS.index("score")
-    says, unit = records["says"][:, place], 10 ** records["decimals"][:, place].astype(np.int64)
-    are_said = says != UNSAID
-    scaled = np.where(are_said, says, 0) * scale
-    raw_scores: npt.NDArray[np.int64] = np.where(
-        are_said & (scaled % unit == 0), scaled // unit, UNSAID
-    )
-    return raw_scores
-
-
-def _places(keys: npt.NDArray[np.int64], ranked: Int64s) -> npt.NDArray[np.int64]:
-    """Return where keys are in `ranked`, -1 where they are not."""
-    if not len(ranked):
-        return np.full(len(keys), -1)
-    order = np.argsort(ranked)
-    places = np.searchsorted(ranked[order], keys)
-    places[places == len(order)] = 0
-    nearest = order[places]
-    return np.where(ranked[nearest] == keys, nearest, -1)
+        pairs = number_pairs(np.minimum(query, target), np.maximum(query, target))
+        return _Lines(text, starts, ends, pairs)
 
 
 def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:

@@ -48,7 +48,7 @@ from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.jobs.update.file_pairs import read_recorded_pairs
 from pairalign.jobs.update.interleave import Interleaver
-from pairalign.jobs.update.new_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.jobs.update.new_hits import AddedHitsJob
 from pairalign.jobs.update.new_pairs import align_added
 from pairalign.jobs.update.update_request import UpdateOptions
 from pairalign.pairs.lists import PairList
@@ -303,50 +303,31 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
 
 
 def _write(update: Update, destination: Destination) -> None:
-    """Write old and new pairs: lines are copied, of other formats the pairs are aligned again."""
+    """Write old and new pairs: lines are copied, hits and other formats aligned again."""
     fields = [field.name for field in update.table.shown.fields]
     writer_type, job = update.table.writer_type, update.plan.job
     columns = None if writer_type.lines is None else writer_type.lines.columns_of_names(fields)
     lines = None
     if columns is not None:
-        lines = _open_lines(update, columns)
-        _add_old(update, lines)
-    if writer_type.adds_pairs and not isinstance(job, HitsJob):
-        _add_pairs(update, destination)
-        return
-    if lines is None:
-        _align_again(update, _read_recorded(update), destination)
-        return
-    added: AddedHitsJob | None = None
+        lines = Interleaver(writer_type, columns, job.queries, job.window)
+        for place, piece in enumerate(update.pieces):
+            check_piece(piece)
+            lines.add(map_file(piece.path), whole=place == 0, old=update.old)
     if isinstance(job, HitsJob):
-        hits = lines.hits() if can_add_hits(job) else None
-        if hits is None:
-            _align_again(update, PairList(*lines.pairs()), destination)
-            return
-        added = AddedHitsJob.like(job, known=KnownHits(update.old, *hits))
-    results = align_added(job, update.old) if added is None else _results_of(added)
-    with HeldOutput(update.output) as spill_file:
-        _align(update, job, results, spill_file)
-        lines.add(spill_file.text(), whole=True)
+        known = _read_recorded(update) if lines is None else PairList(*lines.pairs())
+        job = AddedHitsJob.like(job, known=known, old=update.old)
         with destination.open() as output:
-            lines.write(output, None if added is None else added.numbers)
-
-
-def _open_lines(update: Update, columns: tuple[int, int]) -> Interleaver:
-    """Return what puts the lines of the run in order, of hits by what they score."""
-    writer_type, job = update.table.writer_type, update.plan.job
-    if not isinstance(job, HitsJob):
-        return Interleaver(writer_type, columns, job.queries, job.window)
-    assert writer_type.lines is not None
-    score = writer_type.lines.column_of_score([field.name for field in update.table.shown.fields])
-    scale = job.scoring.scale
-    return Interleaver(writer_type, columns, job.queries, job.window, scale=scale, score=score)
-
-
-def _add_old(update: Update, lines: Interleaver) -> None:
-    for place, piece in enumerate(update.pieces):
-        check_piece(piece)
-        lines.add(map_file(piece.path), whole=place == 0, old=update.old)
+            _align(update, job, _results_of(job), output)
+    elif lines is not None:
+        with HeldOutput(update.output) as spill_file:
+            _align(update, job, align_added(job, update.old), spill_file)
+            lines.add(spill_file.text(), whole=True)
+            with destination.open() as output:
+                lines.write(output)
+    elif writer_type.adds_pairs:
+        _add_pairs(update, destination)
+    else:
+        _align_again(update, destination)
 
 
 @contextmanager
@@ -379,12 +360,12 @@ def _add_pairs(update: Update, destination: Destination) -> None:
             update.table.writer_type.add(map_file(path), spill_file.text(), output)
 
 
-def _align_again(update: Update, recorded: PairList, destination: Destination) -> None:
+def _align_again(update: Update, destination: Destination) -> None:
     """Write the pairs that have a new sequence and those that the run has written.
 
-    No other pair can be in the results: one that did not pass does not pass now, and one that was
-    no hit among fewer sequences is none among more.
+    No other pair can be in the results: one that did not pass does not pass now.
     """
+    recorded = _read_recorded(update)
     first, second = _candidates(update)
     pairs = PairList(
         np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
@@ -404,7 +385,7 @@ def _candidates(update: Update) -> tuple[Int32s, Int32s]:
     Where most do not pass, rows of all are aligned first: a list of them takes longer.
     """
     job = update.plan.job
-    if isinstance(job, HitsJob) or not (can_be_cut(job) and job.procedure.chooses(job)):
+    if not (can_be_cut(job) and job.procedure.chooses(job)):
         return _new_pairs(update.old, len(job.queries))
     numbers = [np.empty(0, np.int64)]
     numbers += (number_pairs(block.query, block.target) for block in align_added(job, update.old))
