@@ -176,7 +176,7 @@ def _read(request: DistanceOptions) -> Problem:
     sequences, targets = read_sequences(request)
     if request.strict_names:
         check_strict_names(sequences.names, sequences.source)
-    return problem_of(request, sequences, targets)
+    return problem_of(request.scoring, sequences, targets)
 
 
 def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
@@ -227,7 +227,7 @@ def _measure_groups(request: DistanceOptions, summary: DistanceSummary) -> Group
         check_strict_names(groups.names)
     if request.plot is not None:
         check_count(len(groups.names), sequences.source)
-    problem, started = problem_of(request, sequences), time.perf_counter()
+    problem, started = problem_of(request.scoring, sequences), time.perf_counter()
     begin(partial(groups_work, request, problem, groups, request.resources))
     distances, aligned = measure_groups(request, problem, groups, request.resources)
     seconds = time.perf_counter() - started

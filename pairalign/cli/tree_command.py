@@ -120,7 +120,7 @@ def _measure_sequences(
     sequences, _ = read_sequences(request)
     check_count(len(sequences), sequences.source)
     _check_names(request, sequences.names, sequences, sequences.source)
-    problem, tree_bytes = problem_of(request, sequences), METHOD_BYTES[request.method]
+    problem, tree_bytes = problem_of(request.scoring, sequences), METHOD_BYTES[request.method]
     matrix = measure_all(request, problem, tree_bytes, summary)
     assert isinstance(matrix, DistanceMatrix)
     return matrix, sequences

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.formats.libraries import BytesSink
-from pairalign.formats.output import Output, Path
-from pairalign.formats.spill_file import HeldOutput
+from pairalign.formats.output import HeldOutput, Output, Path
 
 _VALUES_AT_A_TIME = 1 << 18
 _LEVEL = 1  # of compression

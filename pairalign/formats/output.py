@@ -24,10 +24,10 @@ from typing import IO, TypeVar
 
 from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import FormatError, OutputError
+from pairalign.base.packages import needed
 from pairalign.base.part_file import PartFile
 from pairalign.base.texts import csv_of
 from pairalign.formats.names import compression_of
-from pairalign.formats.zstd import check_zstd, compress_frame
 
 Path = str | os.PathLike[str]
 Bytes = bytes | bytearray | memoryview
@@ -36,6 +36,8 @@ _AnyResult = TypeVar("_AnyResult", bound="Abortable")
 # Uncompressed bytes of one gzip member: a constant, so that the file depends on its text alone.
 GZIP_MEMBER_BYTES = 1 << 20
 GZIP_LEVEL = 4
+ZSTD_LEVEL = 3
+_PRIVATE = 0o600  # temporary folders are everybody's
 
 # Other names of standard streams: where they lead may be a regular file that is not ours to rename.
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -315,6 +317,43 @@ class FileOutput(Output):
             file.close()
 
 
+class HeldOutput(FileOutput):
+    """Bytes that are of use to the run alone: a hidden file beside an output, which never appears.
+
+    Parameters
+    ----------
+    path : str or path
+        The output; of standard output and devices the file is among temporary ones.
+
+    Attributes
+    ----------
+    path : str
+        Where the bytes are, until the ``with`` block is left.
+    """
+
+    def _open(self) -> IO[bytes]:
+        from tempfile import gettempdir  # few runs need it
+
+        place = None if self.path == "-" else find_place(os.fspath(self.path))
+        final = os.path.join(gettempdir(), "pairalign") if place is None else place[0]
+        self._part = PartFile(final, _PRIVATE)
+        self.path = self._part.path
+        return open(self._part.descriptor, "wb", buffering=0)
+
+    def text(self) -> memoryview:
+        """Return what was written."""
+        return map_file(os.fspath(self.path)) if os.path.getsize(self.path) else memoryview(b"")
+
+    def close(self) -> None:
+        """Nothing: who writes to it may be done, who reads it is not."""
+
+    def abort(self) -> None:
+        """Nothing, as `close`."""
+
+    def __exit__(self, *_: object) -> None:
+        super().abort()
+
+
 def find_place(path: str) -> tuple[str, int | None] | None:
     """Return where a regular file goes and the permissions of the one that it replaces.
 
@@ -449,3 +488,24 @@ def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
         # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
         if path is not None and os.path.isfile(path) and os.path.samefile(path, output):
             raise FormatError(f"'{output}' is an input; choose another output")
+
+
+def check_zstd() -> None:
+    """Raise MissingPackageError if there is nothing to compress with."""
+    if sys.version_info >= (3, 14):
+        return
+    with needed("zstd", "zstandard", "'pairalign[zstd]'"):
+        import zstandard  # noqa: F401
+
+
+def compress_frame(text: bytes | bytearray | memoryview) -> bytes:
+    """Compress `text` into a frame with its size and a checksum."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        parameter = zstd.CompressionParameter
+        options = {parameter.compression_level: ZSTD_LEVEL, parameter.checksum_flag: 1}
+        return bytes(zstd.compress(text, options=options))
+    import zstandard
+
+    return bytes(zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(text))

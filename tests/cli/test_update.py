@@ -14,7 +14,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError, UsageError
 from pairalign.formats import FORMATS
-from pairalign.formats.spill_file import HeldOutput
+from pairalign.formats.output import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
 
 NOT_READ = ("a3m", "gexf", "graphml", "tc_lib", "edges")

@@ -19,6 +19,7 @@ from pairalign.requests.shared import (
     OutputOptions,
     ProblemOptions,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
 
@@ -86,7 +87,7 @@ def read_sequences(
 
 
 def problem_of(
-    request: ProblemOptions, queries: SequenceSet, targets: SequenceSet | None = None
+    costs: ScoringRequest, queries: SequenceSet, targets: SequenceSet | None = None
 ) -> Problem:
     """Score sequences as the options say; warn once of residues that are scored as others.
 
@@ -95,8 +96,7 @@ def problem_of(
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    scoring = request.scoring.scoring(queries.alphabet)
-    problem = Problem(queries, targets, scoring)
+    problem = Problem(queries, targets, costs.scoring(queries.alphabet))
     if problem.replaced_message:
         log.warning("%s", problem.replaced_message)
     return problem
@@ -112,7 +112,7 @@ def read_problem(request: ProblemOptions, rules: InputRules | None = None) -> Pr
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    return problem_of(request, *read_sequences(request, rules))
+    return problem_of(request.scoring, *read_sequences(request, rules))
 
 
 def files_of(request: CommandOptions) -> tuple[str, str | None]:

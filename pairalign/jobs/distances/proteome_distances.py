@@ -52,6 +52,7 @@ from pairalign.pairs.windows import cells_of_all
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
+from pairalign.requests.similar import EvalueRules
 from pairalign.results.distances_result import GroupDistances
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.row_order import rank_rows
@@ -192,7 +193,7 @@ def _find_best(
     run = RunRequest(detail=Detail.SCORE, resources=resources)
     best = np.zeros((len(labels), len(groups.names)), np.int64)
     devices: tuple[str, ...] = ()
-    for part, ours, others in _problems(options, problem, groups):
+    for part, ours, others in _problems(options.evalues, problem, groups):
         job = plan_alignment(options, part, run).job
         with job.open() as results:
             for hits in results:
@@ -203,7 +204,7 @@ def _find_best(
 
 
 def _problems(
-    options: AlignRequest, problem: Problem, groups: Groups
+    evalues: EvalueRules, problem: Problem, groups: Groups
 ) -> Iterator[tuple[Problem, Int32s, Int32s]]:
     """Yield sets that have all pairs of different groups, and the input indices of both sides.
 
@@ -212,7 +213,7 @@ def _problems(
     """
     sequences, labels, count = problem.queries, groups.labels, len(groups.names)
     cells = (np.bincount(labels, sequences.lengths) ** 2).sum() / 2
-    is_by_pair = options.evalues.max_evalue is None and either_is_query(problem.scoring)
+    is_by_pair = evalues.max_evalue is None and either_is_query(problem.scoring)
     if is_by_pair and cells <= _CELLS_OF_A_JOB * (count - 1):
         every = np.arange(len(labels), dtype=np.int32)
         yield problem, every, every

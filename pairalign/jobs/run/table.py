@@ -78,9 +78,12 @@ def table_of(request: AlignOptions) -> Table:
     _check_weight(request.shown, writer_type)
     columns = request.shown.columns
     fields = () if columns is None else parse_fields(columns)
-    fields = _shown_fields(request, writer_type, fields)
+    if not fields and request.is_by_accuracy:
+        fields = _surest_fields(request.shown, writer_type)
     detail = _detail(request.shown, writer_type, fields)
-    tags = _shown_tags(request, writer_type, tags_of(request.shown), detail)
+    tags = tags_of(request.shown)
+    if request.is_by_accuracy and _TAG in writer_type.known_tags and detail == Detail.CIGAR:
+        tags |= {_TAG}
     shown = Shown(
         fields=fields,
         both_ways=request.both_ways,
@@ -122,26 +125,11 @@ def _detail(shown: ShownRules, writer: type[Writer], fields: tuple[Field, ...]) 
     return max([writer.needs, *(field.detail for field in fields)]) if fields else Detail.CIGAR
 
 
-def _shown_fields(
-    options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]
-) -> tuple[Field, ...]:
-    """Return the columns of a table; where none are chosen, confidence is one if it is known."""
-    if (
-        fields
-        or not writer.adds_confidence
-        or options.shown.score_only
-        or not options.is_by_accuracy
-    ):
-        return fields
+def _surest_fields(shown: ShownRules, writer: type[Writer]) -> tuple[Field, ...]:
+    """Return the columns of a table with how sure each pair's are, where it can have them."""
+    if shown.score_only or not writer.adds_confidence:
+        return ()
     return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
-
-
-def _shown_tags(
-    options: AlignOptions, writer: type[Writer], tags: frozenset[str], detail: Detail
-) -> frozenset[str]:
-    """Return the tags of a format: with confidence, where it is known and can be shown."""
-    has_tag = _TAG in writer.known_tags and detail == Detail.CIGAR
-    return tags | {_TAG} if has_tag and options.is_by_accuracy else tags
 
 
 def content_of(

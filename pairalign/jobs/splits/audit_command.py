@@ -60,7 +60,7 @@ def run_audit(request: AuditOptions) -> None:
         _run_pairs(request)
         return
     first, second, groups = _read(request)
-    problem = problem_of(request, first, second)
+    problem = problem_of(request.scoring, first, second)
     resources = request.resources
     started = time.perf_counter()
     if groups is None:

@@ -21,7 +21,7 @@ from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
 from pairalign.formats import open_writer
 from pairalign.formats.merge import check_parts_ending, join_pieces
-from pairalign.formats.output import Output, map_file, refuse_inputs
+from pairalign.formats.output import HeldOutput, Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
     Part,
     Piece,
@@ -31,7 +31,6 @@ from pairalign.formats.pieces import (
     read_manifests,
     without_option,
 )
-from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.commands.planning import read_problem
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
@@ -46,11 +45,9 @@ from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, content_of, table_of
-from pairalign.jobs.update.file_pairs import read_recorded_pairs
 from pairalign.jobs.update.interleave import Interleaver
-from pairalign.jobs.update.new_hits import AddedHitsJob
-from pairalign.jobs.update.new_pairs import align_added
 from pairalign.jobs.update.update_request import UpdateOptions
+from pairalign.jobs.update.updated_pairs import AddedHitsJob, align_added, read_recorded_pairs
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
 from pairalign.statistics.statements import statistics_by_name
