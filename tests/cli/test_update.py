@@ -151,44 +151,43 @@ def test_entries_of_matrices(options, shards):
     assert {**said, **own} == {**wanted, **own}
 
 
-@pytest.mark.parametrize("options", [("--min-identity", "0.5"), ("--min-score", "100")])
-def test_pairs_that_pass_are_aligned_again(options, monkeypatch):
-    """New pairs come in full rows; the list has those alone that are written."""
-    jobs = []
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[AlignmentJob]:
+    """Jobs that are opened."""
+    jobs: list[AlignmentJob] = []
     whole = AlignmentJob.open
 
     def open_(job: AlignmentJob):
         jobs.append(job)
         return whole(job)
 
-    make_parts("--format", "fasta", *options)
-    with monkeypatch.context() as patch:
-        patch.setattr(AlignmentJob, "open", open_)
-        update("parts", "new.fa", "-o", "updated.fasta")
+    monkeypatch.setattr(AlignmentJob, "open", open_)
+    return jobs
+
+
+@pytest.mark.parametrize("options", [("--min-identity", "0.5"), ("--min-score", "100")])
+def test_pairs_that_pass_are_aligned_again(options, opened):
+    """New pairs come in full rows; the list has those alone that are written."""
     expected = fresh("--format", "fasta", *options)
+    make_parts("--format", "fasta", *options)
+    opened.clear()
+    update("parts", "new.fa", "-o", "updated.fasta")
     assert Path("updated.fasta").read_bytes() == expected
     written = expected.count(b">") // 2
-    assert sorted(job.pairs for job in jobs[:2]) == [15, 29 * 6]
-    assert [job.pairs for job in jobs[2:]] == [written]
+    assert sorted(job.pairs for job in opened[:2]) == [15, 29 * 6]
+    assert [job.pairs for job in opened[2:]] == [written]
     assert 0 < written < 29 * 28 // 2
 
 
 @pytest.mark.parametrize("format", ["paf", "npz"])
-def test_only_new_pairs_are_aligned(format, monkeypatch):
-    cells = []
-    whole = AlignmentJob.open
-
-    def open_(job: AlignmentJob):
-        cells.append(job.cells)
-        return whole(job)
-
+def test_only_new_pairs_are_aligned(format, opened):
     make_parts("--format", format)
+    opened.clear()
     lengths = [len(line) for line in Path("old.fa").read_text().split("\n")[1::2]]
     new = [len(line) for line in Path("new.fa").read_text().split("\n")[1::2]]
-    monkeypatch.setattr(AlignmentJob, "open", open_)
     update("parts", "new.fa", "-o", f"updated.{format}")
     pairs = (sum(new) ** 2 - sum(one * one for one in new)) // 2
-    assert sum(cells) == sum(lengths) * sum(new) + pairs
+    assert sum(job.cells for job in opened) == sum(lengths) * sum(new) + pairs
 
 
 OF_HITS = [
@@ -230,19 +229,13 @@ def test_lines_of_pairs_and_of_hits(format, options):
 
 
 @pytest.mark.parametrize("format", ["tsv", "paf", "sam"])
-def test_hits_are_ranked_among_those_before_and_new_pairs(format, monkeypatch):
-    pairs = []
-    whole = AlignmentJob.open
-
-    def open_(job: AlignmentJob):
-        pairs.append(job.pairs)
-        return whole(job)
-
+def test_hits_are_ranked_among_those_before_and_new_pairs(format, opened):
     options = ("--format", format, "--max-hits", "2", "--gap-open", "10.5")
     make_parts(*options)
     old = {line for one in Path("parts").iterdir() for line in one.read_text().splitlines()}
-    monkeypatch.setattr(AlignmentJob, "open", open_)
+    opened.clear()
     update("parts", "new.fa", "-o", "updated")
+    pairs = [job.pairs for job in opened]
     known, ranked, aligned = pairs[0], pairs[1:3], pairs[3:]
     assert 0 < known <= len(old) < 29 * 28 // 2
     assert sorted(ranked) == [6 * 5 // 2, 29 * 6]

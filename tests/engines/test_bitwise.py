@@ -112,13 +112,16 @@ def test_what_it_cannot_score(scoring, reason):
     with pytest.raises(ScoringError, match=reason):
         linear_scores(scoring)
     sets = make_sets(["ACGT", "ACG"])
-    for open_it in (
-        lambda: CpuBitwise(Problem(sets[0], None, scoring)),
-        lambda: open_filters(
-            "cpu", Problem(sets[0], None, scoring), threads=1, memory_bytes=1 << 20
+    for open_it, said in (
+        (lambda: CpuBitwise(Problem(sets[0], None, scoring)), reason),
+        (
+            lambda: open_filters(
+                "cpu", Problem(sets[0], None, scoring), threads=1, memory_bytes=1 << 20
+            ),
+            f"bitwise filter: .*{reason}",
         ),
     ):
-        with pytest.raises(DeviceError, match=reason):
+        with pytest.raises(DeviceError, match=said):
             open_it()
 
 

@@ -1,7 +1,7 @@
 """`pairalign verify` finds planted errors in MAF, Stockholm, A3M and T-Coffee's library."""
 
 import pytest
-from verifying import align, verify
+from verifying import align, check_planted, verify
 
 QUERY = ">a the query\nMKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW\n"
 TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
@@ -14,15 +14,10 @@ def folder(here):
     return here
 
 
-def check(folder, name, old, new, verdict):
-    """Plant an error in what `align` writes; the file without it is legal."""
+def check(folder, name, *error):
+    """Plant an error in what `align` writes."""
     align("q.fa", "t.fa", "-o", f"a.{name}", "--mode", "local")
-    text = (folder / f"a.{name}").read_text()
-    assert text.count(old) >= 1
-    (folder / f"x.{name}").write_text(text.replace(old, new, 1))
-    assert [row["verdict"] for row in verify(f"a.{name}", "q.fa", "t.fa")] == ["ok"]
-    (row,) = verify(f"x.{name}", "q.fa", "t.fa", code=1)
-    assert verdict in row["verdict"].split(",")
+    check_planted(f"x.{name}", (folder / f"a.{name}").read_text(), error, ["q.fa", "t.fa"])
 
 
 @pytest.mark.parametrize(

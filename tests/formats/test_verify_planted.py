@@ -5,7 +5,7 @@ import re
 import pytest
 from commands import fasta
 from strategies import MODES
-from verifying import align, family, verify
+from verifying import align, check_planted, family, verify
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.cli.main import main
@@ -111,12 +111,7 @@ def test_marks_in_tags(folder, format):
 )
 def test_coordinates_against_counts(folder, old, new):
     align("s.fa", "-o", "a.b6", "--mode", "local")
-    text = (folder / "a.b6").read_text()
-    assert text.count(old) == 1
-    (folder / "x.b6").write_text(text.replace(old, new))
-    verify("a.b6", "s.fa")
-    (row,) = verify("x.b6", "s.fa", code=1)
-    assert "counts" in row["verdict"].split(",")
+    check_planted("x.b6", (folder / "a.b6").read_text(), (old, new, "counts"), ["s.fa"])
 
 
 @pytest.mark.parametrize("columns", ["cigar,query_aligned,target_aligned", "qseq,cigar"])
@@ -185,12 +180,7 @@ PAF = (
     ],
 )
 def test_paf(folder, old, new, verdict):
-    assert PAF.count(old) == 1
-    (folder / "a.paf").write_text(PAF + "\n")
-    (folder / "x.paf").write_text(PAF.replace(old, new) + "\n")
-    assert verify("a.paf", "s.fa")[0]["verdict"] == "ok"
-    (row,) = verify("x.paf", "s.fa", code=1)
-    assert verdict in row["verdict"].split(",")
+    check_planted("x.paf", PAF + "\n", (old, new, verdict), ["s.fa"])
 
 
 SAM_HEADER = "@HD\tVN:1.6\n@SQ\tSN:r\tLN:30\n@SQ\tSN:g\tLN:38\n"
@@ -230,12 +220,8 @@ SAM_COSTS = ("--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-exten
     ],
 )
 def test_sam(folder, old, new, verdict):
-    assert SAM.count(old) == 1
-    (folder / "a.sam").write_text(SAM_HEADER + SAM + "\n")
-    (folder / "x.sam").write_text(SAM_HEADER + SAM.replace(old, new) + "\n")
-    assert verify("a.sam", "d.fa", *SAM_COSTS)[0]["verdict"] == "ok"
-    (row,) = verify("x.sam", "d.fa", *SAM_COSTS, code=1)
-    assert verdict in row["verdict"].split(",")
+    legal = SAM_HEADER + SAM + "\n"
+    check_planted("x.sam", legal, (old, new, verdict), ["d.fa"], *SAM_COSTS)
 
 
 @pytest.mark.parametrize(
@@ -296,12 +282,7 @@ b                 29 GGMFPLLKERDNQS     42
     ],
 )
 def test_needle(folder, old, new, verdict):
-    assert NEEDLE.count(old) == 1
-    (folder / "a.needle").write_text(NEEDLE)
-    (folder / "x.needle").write_text(NEEDLE.replace(old, new))
-    assert verify("a.needle", "s.fa")[0]["verdict"] == "ok"
-    (row,) = verify("x.needle", "s.fa", code=1)
-    assert verdict in row["verdict"].split(",")
+    check_planted("x.needle", NEEDLE, (old, new, verdict), ["s.fa"])
 
 
 @pytest.mark.parametrize(
@@ -317,12 +298,8 @@ def test_needle(folder, old, new, verdict):
 )
 def test_fasta_pairs(folder, old, new, verdict):
     align("s.fa", "-o", "a.fasta", "--mode", "local")
-    text = (folder / "a.fasta").read_text()
-    assert text.count(old) == 1
-    (folder / "x.fasta").write_text(text.replace(old, new))
-    assert verify("a.fasta", "s.fa")[0]["verdict"] == "ok"
-    (row,) = verify("x.fasta", "s.fa", code=1)
-    assert verdict in row["verdict"].split(",")
+    legal = (folder / "a.fasta").read_text()
+    check_planted("x.fasta", legal, (old, new, verdict), ["s.fa"])
 
 
 # ---- end gaps ------------------------------------------------------------------------------------

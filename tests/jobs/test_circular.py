@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import examples
+from strand_problems import other_strand
 
 import pairalign
 from pairalign.alignments.problem import Problem
@@ -16,12 +17,6 @@ from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
-
-COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
-
-
-def other_strand(text: str) -> str:
-    return text[::-1].translate(COMPLEMENT)
 
 
 def rotated(text: str, cut: int) -> str:

@@ -171,12 +171,6 @@ def test_one_sequence_and_no_pair():
     assert len(far.edges) == 0
 
 
-def test_unknown_choices():
-    for argument in ("linkage", "identity_of", "coverage_of", "representative"):
-        with pytest.raises(ValueError, match=f"{argument} 'odd': expected "):
-            cluster({"a": "ACGT"}, min_identity=0.9, **{argument: "odd"})
-
-
 # ---------------------------------------------------------------------------------------------
 # Files
 

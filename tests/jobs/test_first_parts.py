@@ -15,7 +15,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences import block_set
-from pairalign.sequences.block_set import slices, whole_of
+from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import encode_store
 from pairalign.sequences.stored_set import StoredSet, open_store
@@ -122,18 +122,3 @@ def test_names_are_stored_as_numpy_stores_them():
                 np.save(expected, np.array(sequences.names))
                 assert archive.read(f"{name}.npy") == expected.getvalue()
             assert len(archive.namelist()) == 6 + len(given)
-
-
-def test_slices_have_all_in_order():
-    sequences = some(23, first="pé")
-    for one in (sequences, stored(sequences)):
-        assert [len(part) for part in slices(one)] == [5, 5, 5, 5, 3]
-        for read, expected in (
-            ("names_at", sequences.names),
-            ("descriptions_at", sequences.descriptions),
-            ("lengths_at", sequences.lengths.tolist()),
-        ):
-            found = [value for part in slices(one) for value in getattr(one, read)(part)]
-            assert found == expected
-        odd = np.array([0, 3, 22], np.int32)
-        assert one.lengths_at(odd).tolist() == sequences.lengths[odd].tolist()

@@ -177,17 +177,6 @@ def test_short_reads_on_cores_are_filtered_unasked():
         assert found.stages["filter"].alignments == filtered
 
 
-def test_what_the_filter_cannot_score():
-    reads = [GENOME[:50], GENOME[:60]]
-    with pytest.raises(DeviceError, match="bitwise filter"):
-        pairalign.overlap(
-            reads,
-            filter="bitwise",
-            device="cpu",
-            scoring=pairalign.make_scoring("dna", matrix="NUC.4.4", mode="local"),
-        )
-
-
 @pytest.mark.parametrize("window", [3, 1024])
 def test_windows_and_strands_keep_their_order(window):
     reads = SequenceSet.from_strings(
@@ -238,13 +227,6 @@ def test_min_score_loses_no_overlap_that_the_others_let_through(name):
         assert a_column < 0  # nothing can be promised there; docs/overlaps.md has what was measured
     else:
         assert preset.min_score <= a_column * preset.min_overlap
-
-
-def test_costs_replace_those_of_the_preset():
-    scoring = PRESETS["short"].scoring("local", match="2", gap_open="1")
-    assert (scoring.matrix[0, 0], scoring.matrix[0, 1]) == (2, -3)
-    assert (scoring.gap_open, scoring.gap_extend) == (1, 1)
-    assert PRESETS["short"].scoring("local", gap_extend="9").gap_open == 9
 
 
 # ---------------------------------------------------------------------------------------------
@@ -399,5 +381,8 @@ def test_costs_instead_of_the_presets():
     assert (scoring.gap_open, usual.gap_open) == (7, 5)
     assert scoring.matrix[0, 1] == -2
     assert scoring.matrix[0, 0] == usual.matrix[0, 0]
+    assert scoring.gap_extend == usual.gap_extend
+    assert PRESETS["short"].scoring("local", gap_open="1").gap_extend == 1
+    assert PRESETS["short"].scoring("local", gap_extend="9").gap_open == 9
     with pytest.raises(ValueError, match="a scoring has costs"):
         pairalign.overlap(reads, scoring=usual, match=2)

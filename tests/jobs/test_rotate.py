@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from test_circular import mutated, other_strand, random_text, rotated
+from strand_problems import other_strand
+from test_circular import mutated, random_text, rotated
 
 import pairalign
 from pairalign.cli.main import main

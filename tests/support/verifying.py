@@ -1,5 +1,7 @@
 """`pairalign verify` in tests: its table, and sequences and files for it."""
 
+from pathlib import Path
+
 import numpy as np
 from commands import rows_of
 
@@ -52,3 +54,13 @@ def verify(*arguments, code=0):
 
 def align(*arguments):
     assert main(["align", *map(str, arguments), "--quiet", "--device", "cpu"]) == 0
+
+
+def check_planted(path, legal, error, sequences, *options):
+    """Plant an error: an old text, a new one, the verdict; without it the file is legal."""
+    old, new, verdict = error
+    assert legal.count(old) == 1
+    for text, expected in ((legal, "ok"), (legal.replace(old, new), verdict)):
+        Path(path).write_text(text)
+        (row,) = verify(path, *sequences, *options, code=int(text != legal))
+        assert expected in row["verdict"].split(",")
