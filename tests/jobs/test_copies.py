@@ -142,11 +142,6 @@ def test_pairs_of_a_list_are_sorted_where_they_are_few(two_sets, free, more, ali
     assert 0 < max(counts[0]) < len(listed) // 2
 
 
-def test_sets_without_copies_are_aligned_as_ever(aligned):
-    pairalign.align(["ACGT", "ACCT", "AC"], **EVERY)
-    assert aligned == [3]
-
-
 @pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
 @pytest.mark.parametrize("strand", ["plus", "both"])
 @pytest.mark.parametrize("mode", MODES)
@@ -270,16 +265,6 @@ def test_distances(both_ways, mode, measure, strand, targets):
     once, every = both_ways(pairalign.distance, *given, **asked)
     values = [one.values if targets else one.condensed for one in (once, every)]
     np.testing.assert_array_equal(*values)
-
-
-@pytest.mark.parametrize("free", [(), ("query-start",)])
-def test_distances_with_end_gaps(both_ways, free):
-    costs = {"end_gap_open": 2, "end_gap_extend": 1}
-    scoring = make_scoring(alphabet="dna", free_ends=free, **costs)
-    once, every = both_ways(
-        pairalign.distance, with_copies(5, count=130), scoring=scoring, device="cpu"
-    )
-    np.testing.assert_array_equal(once.condensed, every.condensed)
 
 
 def test_distances_of_copies_are_measured_once(aligned):

@@ -212,19 +212,6 @@ def test_results_are_committed_as_often_as_they_are_to_be(monkeypatch, command, 
     assert len(set(commits)) > 10 if seconds == "0" else len(set(commits)) == 1
 
 
-@pytest.mark.parametrize("format", ["tsv", "sam", "parquet", "graphml", "npz"])
-def test_formats_are_resumed(format, monkeypatch):
-    """After two kills; each format is, as a shard, in test_resumed_shards.py."""
-    write_set("in.fa", 40, 60)
-    options = ("--window", "9", "--mode", "local", "--min-score", "12", "--format", format)
-    run("align", "in.fa", "-o", "one", "-q", *options)
-    command = ["align", "in.fa", "-o", "out", *options, *OPTIONS]
-    interrupt(command, monkeypatch, 3)
-    interrupt(command, monkeypatch, 2)
-    run(*command)
-    assert md5("out") == md5("one")
-
-
 @pytest.mark.parametrize("output", ["out.tsv", "out.nwk"])
 def test_distances_and_trees_are_resumed(output, monkeypatch, capfd):
     write_set("in.fa", 1100, 12)  # more than a window
