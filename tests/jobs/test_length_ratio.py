@@ -22,7 +22,6 @@ from pairalign.base.arguments import parse_ratio
 from pairalign.base.choices import MODES
 from pairalign.base.error_types import ScoringError
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
-from pairalign.jobs.clusters import greedy
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -168,46 +167,6 @@ def test_filters_and_indexes_leave_out_the_same(ratio, seed, share, identity_of,
     left = set(zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True))
     assert needed <= left <= set(fitting(sequences, None, ratio))
     pair_filter.close()
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(
-    ratio=ratios(),
-    seed=st.integers(0, 1 << 30),
-    rule=st.sampled_from(
-        [("columns", "global"), ("longer", "global"), ("shorter", "semiglobal"), ("mean", "local")]
-    ),
-)
-def test_greedy_clusters_with_an_index(ratio, seed, rule):
-    """What finds representatives by seeds, or by common subsequences, leaves out the same."""
-    sequences, (identity_of, mode) = pieces("dna", seed, 60, 50), rule
-    asked: dict[str, Any] = {"min_identity": "95%", "identity_of": identity_of, "device": "cpu"}
-    asked |= {"scoring": make_scoring("dna", mode=mode), "max_length_ratio": ratio}
-    of_all = pairalign.cluster(sequences, **asked)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "LEAST_SEQUENCES", 2)
-        by_index = pairalign.cluster(sequences, **asked)
-    assert by_index.labels.tolist() == of_all.labels.tolist()
-
-
-def triples(found: pairalign.SparseDistances) -> list[tuple[int, int, int]]:
-    columns = found.queries.tolist(), found.targets.tolist(), found.values.tolist()
-    return list(zip(*columns, strict=True))
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(ratio=ratios(), seed=st.integers(0, 1 << 30), limit=st.integers(0, 30))
-def test_pairs_within_a_limit(ratio, seed, limit):
-    sequences = pieces("protein", seed, 20, 25)
-    for measure in ("max_drop", "max_edits"):
-        of_all = pairalign.distance(sequences, sparse=True, **{measure: limit})
-        found = pairalign.distance(
-            sequences, sparse=True, max_length_ratio=ratio, **{measure: limit}
-        )
-        fit = set(fitting(sequences, None, ratio))
-        assert triples(found) == [one for one in triples(of_all) if one[:2] in fit]
-    with pytest.raises(ValueError, match="max_length_ratio needs max_drop or max_edits"):
-        pairalign.distance(sequences, max_length_ratio=ratio)
 
 
 # ---------------------------------------------------------------------------------------------
