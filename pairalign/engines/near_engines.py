@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, Part, find_on_cores
 from pairalign.engines.device.specification import parse_indices
+
+if TYPE_CHECKING:
+    from pairalign.engines.cuda.cuda_near import PairKernel
 
 _log = logging.getLogger("pairalign")
 
@@ -30,36 +35,50 @@ def find_on(device: str, threads: int) -> Finder:
     DeviceError
         It is another device.
     """
+    _indices_of(device)
+    on_cores = find_on_cores(threads)
+
+    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
+        pairs = problem.pairs_of(0, len(problem.rows.order))
+        on_gpus = search_on_gpus(device, pairs, partial(_near_kernel, problem), progress)
+        yield from on_cores(problem, progress) if on_gpus is None else on_gpus
+
+    return find
+
+
+def _indices_of(device: str) -> tuple[int, ...] | None:
+    """Return the indices of GPUs that are named; DeviceError of other devices than GPUs."""
     indices = parse_indices(device, "cuda")
     if device not in ("auto", "cpu") and indices is None:
         raise DeviceError(
             f"device '{device}': these distances are found on the CPU and on CUDA GPUs"
         )
-    on_cores = find_on_cores(threads)
-
-    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
-        on_gpus = None
-        if device != "cpu":
-            pairs = problem.pairs_of(0, len(problem.rows.order))
-            on_gpus = _gpus(problem, indices, pairs >= WORTH_A_GPU)
-        yield from (on_gpus or on_cores)(problem, progress)
-
-    return find
+    return indices
 
 
-def _gpus(problem: NearProblem, indices: tuple[int, ...] | None, worth: bool) -> Finder | None:
-    """Return what finds pairs on GPUs; None: these are for cores."""
-    if indices is None and not worth:
+def _near_kernel(problem: NearProblem) -> PairKernel:
+    from pairalign.engines.cuda.cuda_near import NearKernel
+
+    return NearKernel(problem)
+
+
+def search_on_gpus(
+    device: str, pairs: int, make: Callable[[], PairKernel], progress: Callable[[int], None]
+) -> Iterator[Part] | None:
+    """Find pairs on GPUs, by the kernel that `make` returns; None: these are for cores."""
+    indices = _indices_of(device)
+    if device == "cpu" or (indices is None and pairs < WORTH_A_GPU):
         return None
     from pairalign.engines.cuda import cuda_near, cuda_selection
 
     try:
         choose = cuda_selection.choose_devices
         devices = cuda_selection.usable_devices() if indices is None else choose(indices)
-        if cuda_near.fits(problem):
-            for device in devices:
-                cuda_near.load(device)
-            return cuda_near.find_on_gpus(devices)
+        kernel = make()
+        if kernel.fits:
+            for one in devices:
+                cuda_near.load(one, kernel)
+            return cuda_near.search(devices, kernel, progress)
         level = logging.INFO if indices is None else logging.WARNING
         _log.log(
             level, "pairs are compared on cores: GPUs take up to %d residues", cuda_near.LONGEST

@@ -15,7 +15,7 @@ from test_near import family, triples
 from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines.cpu.near_pairs import NearProblem, pairs_within_drop, pairs_within_edits
 from pairalign.engines.cuda import cuda_near, cuda_selection
-from pairalign.engines.cuda.cuda_near import LONGEST, find_on_gpus
+from pairalign.engines.cuda.cuda_near import LONGEST, NearKernel, find_on_gpus
 from pairalign.engines.near_engines import find_on
 from pairalign.errors import DeviceError
 from pairalign.sequences.sets import SequenceSet
@@ -29,7 +29,7 @@ def test_drops_are_those_of_cores(device, problem, limit):
     fits = []
 
     def find(near: NearProblem, progress: Any) -> Any:
-        fits.append(cuda_near.fits(near))
+        fits.append(NearKernel(near).fits)
         return find_on_gpus([device])(near, progress) if fits[0] else iter(())
 
     found = pairs_within_drop(Aligned(sets[0], targets, scoring), limit, find=find)
@@ -101,11 +101,12 @@ def test_which_device(device, monkeypatch):
     """Cores take long sequences, and few pairs where no device is named."""
     used: list[int] = []
 
-    def gpus(devices: Any) -> Any:
+    def search(devices: Any, *given: Any) -> Any:
         used.append(len(devices))
-        return find_on_gpus(devices)
+        return search_gpus(devices, *given)
 
-    monkeypatch.setattr(cuda_near, "find_on_gpus", gpus)
+    search_gpus = cuda_near.search
+    monkeypatch.setattr(cuda_near, "search", search)
     monkeypatch.setattr(cuda_selection, "usable_devices", lambda: [device])
     monkeypatch.setattr(cuda_selection, "choose_devices", lambda indices: [device])
     short, long = many(20), many(LONGEST + 1)

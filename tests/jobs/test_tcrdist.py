@@ -13,6 +13,8 @@ from Bio.Align import substitution_matrices
 import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cuda import cuda_near, cuda_selection
+from pairalign.engines.cuda.cuda_near import search
 from pairalign.errors import AlphabetError, DistanceError, FastaError, PairalignError, UsageError
 from pairalign.jobs.receptors.receptors import ReceptorSet, read_receptors, receptors_of
 from pairalign.jobs.receptors.tcrdist import TcrDistances
@@ -126,6 +128,56 @@ def test_native_code_is_the_definition(chains, longest, instruction_set):
         for a, b in zip(rows.tolist(), columns.tolist(), strict=True)
     ]
     assert distances.of_window(window).tolist() == expected
+
+
+@pytest.mark.parametrize(("chains", "longest"), [(1, 25), (2, 20), (1, 64)])
+@pytest.mark.parametrize("sets", ["one set", "two sets"])
+def test_gpus_find_what_cores_find(device, chains, longest, sets):
+    """More than a block's rows and columns; pairs that find no room are compared again."""
+    loci = ("TRA", "TRB")[:chains]
+    texts = [table_of(some_receptors(140, chains, seed, longest=longest)) for seed in (6, 7)]
+    first, second = (read(text, *loci) for text in texts)
+    distances = TcrDistances(first, None if sets == "one set" else second, 2)
+    for limit in (0, 150, 330, 10**9):
+        expected = distances.within(limit)
+        assert len(expected.rows) > 50 or limit < 330
+        for devices, at_once, most in (([device], 1 << 40, 1 << 20), ([device] * 2, 9000, 1)):
+            kernel, counted = distances.kernel(limit), list[int]()
+            assert kernel.fits
+            parts = search(devices, kernel, counted.append, at_once=at_once, most_found=most)
+            found = distances.within(limit, found=parts)
+            for name in ("rows", "columns", "values"):
+                assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+            assert sum(counted) == len(first) * (len(first) - 1) // 2 if sets == "one set" else True
+
+
+def test_which_device(device, monkeypatch):
+    """Cores take long regions, and few receptors where no device is named."""
+    used: list[int] = []
+
+    def counting(devices, *given):
+        used.append(len(devices))
+        return search(devices, *given)
+
+    monkeypatch.setattr(cuda_near, "search", counting)
+    monkeypatch.setattr(cuda_selection, "usable_devices", lambda: [device])
+    monkeypatch.setattr(cuda_selection, "choose_devices", lambda indices: [device])
+    short, long = (table_of(some_receptors(9, 1, 1, longest=most)) for most in (20, 90))
+    Path("short.tsv").write_text(short)
+    Path("long.tsv").write_text(long)
+    for name, times in (("cuda", 1), ("cuda:0", 1), ("auto", 0), ("cpu", 0)):
+        used.clear()
+        texts = []
+        for table in ("short", "long"):
+            asked = ["distance", f"{table}.tsv", "-o", "x.tsv", "--max-tcrdist", "200", "-q"]
+            assert main([*asked, "--device", name]) == 0
+            texts.append(Path("x.tsv").read_text())
+            assert main([*asked, "--device", "cpu"]) == 0
+            assert Path("x.tsv").read_text() == texts[-1]
+        assert len(used) == times
+    monkeypatch.setattr("pairalign.engines.near_engines.WORTH_A_GPU", 1)
+    pairalign.distance("short.tsv", max_tcrdist=200)
+    assert len(used) == 1
 
 
 def test_many_receptors_fill_groups_of_columns():

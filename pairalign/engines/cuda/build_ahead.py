@@ -13,10 +13,11 @@ from pairalign.base.error_types import KernelBuildError
 from pairalign.engines.cuda.ahead_files import ALL_CODES, Codes, drop_others, parse_codes
 from pairalign.engines.cuda.build import AHEAD_FOLDER, compile_ahead, resources
 from pairalign.engines.cuda.cuda_engine import FAMILIES
-from pairalign.engines.cuda.cuda_near import SOURCE as NEAR_SOURCE
+from pairalign.engines.cuda.cuda_near import NearKernel
 from pairalign.engines.cuda.cuda_pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.cuda_pair_filter import SUBSEQUENCES_SOURCE
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
+from pairalign.engines.cuda.cuda_tcrdist import TcrKernel
 from pairalign.engines.cuda.posterior_plan import SOURCE as POSTERIOR_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring.scoring import make_scoring
@@ -52,8 +53,8 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
-    others = (STRAND_SOURCE, FILTER_SOURCE, SUBSEQUENCES_SOURCE, POSTERIOR_SOURCE, NEAR_SOURCE)
-    variants += [(source, {}) for source in others]
+    others = (STRAND_SOURCE, FILTER_SOURCE, SUBSEQUENCES_SOURCE, POSTERIOR_SOURCE)
+    variants += [(source, {}) for source in (*others, NearKernel.source, TcrKernel.source)]
     current = []
     try:
         built = compile_ahead(variants, codes_of=lambda source: useful_codes(source, codes))

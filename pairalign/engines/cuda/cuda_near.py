@@ -1,6 +1,7 @@
 """Near pairs of short sequences on GPUs: the same ones, with the same values, as on cores.
 
-The kernel is in ``cuda/near/``; what is compared comes from `pairalign.engines.cpu.near_pairs`.
+The kernels are in ``cuda/near/``; what is compared comes from
+`pairalign.engines.cpu.near_pairs`, or is a `PairKernel` of another module.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
@@ -21,13 +23,11 @@ from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
 
-SOURCE = "near/near.cu"
-KERNEL = "find_near"
 LONGEST = 64
 """Residues of a sequence, at most: as in the kernel's source."""
 
 _ROWS, _COLUMNS = 64, 128
-"""Of a block: as in the kernel's source."""
+"""Of a block: as in the kernels' sources."""
 _MOST_GRID = 65_535
 _PAIRS_AT_ONCE = 1 << 33
 _MOST_FOUND = 1 << 24
@@ -45,13 +45,82 @@ ARGUMENTS = struct_dtype(
 """NearArguments in cuda/near/near.cuh."""
 
 
-def fits(problem: NearProblem) -> bool:
-    """Whether the kernel compares such sequences: short ones, and gaps that cost something."""
-    longest = max(int(side.lengths.max()) for side in (problem.rows, problem.columns))
-    return longest <= LONGEST and int(problem.gaps.min()) > 0
+class PairKernel(Protocol):
+    """A kernel that finds pairs, and what it is given.
+
+    Attributes
+    ----------
+    source, name : str
+    orders : two ndarrays of int32
+        Input index of each row, and of each column.
+    one_set : bool
+    fits : bool
+        Whether the kernel compares such sequences.
+    """
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def orders(self) -> tuple[Int32s, Int32s]: ...  # noqa: D102
+
+    @property
+    def one_set(self) -> bool: ...  # noqa: D102
+
+    @property
+    def fits(self) -> bool: ...  # noqa: D102
+
+    def pairs_of(self, start: int, stop: int) -> int:
+        """Return the number of pairs of some rows."""
+
+    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> npt.NDArray[np.void]:
+        """Return the kernel's struct, less the rows, ``found``, ``count`` and ``capacity``.
+
+        `copy` puts an array on the device and returns its address.
+        """
 
 
-def load(device: CudaDevice) -> Any:
+class NearKernel:
+    """The kernel of drops and edits, a `PairKernel`: for short sequences, where gaps cost."""
+
+    source, name = "near/near.cu", "find_near"
+
+    def __init__(self, problem: NearProblem) -> None:
+        self._problem = problem
+        self.orders = problem.rows.order, problem.columns.order
+        self.one_set, self.pairs_of = problem.one_set, problem.pairs_of
+
+    @property
+    def fits(self) -> bool:
+        """Whether the kernel compares such sequences."""
+        problem = self._problem
+        longest = max(int(side.lengths.max()) for side in (problem.rows, problem.columns))
+        return longest <= LONGEST and int(problem.gaps.min()) > 0
+
+    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> npt.NDArray[np.void]:
+        """Put sets and costs on the device; see `PairKernel`."""
+
+        def upload(side: NearSide) -> tuple[int, ...]:
+            arrays = (side.codes, side.starts, side.lengths, side.weights, side.spares)
+            return tuple(copy(array) for array in arrays)
+
+        problem = self._problem
+        arguments = np.zeros((), ARGUMENTS)
+        arguments["rows"] = rows = upload(problem.rows)
+        arguments["columns"] = rows if problem.one_set else upload(problem.columns)
+        arguments["opposite"] = copy(problem.opposite)
+        arguments["gaps"] = copy(problem.gaps)
+        arguments["column_count"] = len(problem.columns.order)
+        arguments["triangular"] = problem.one_set
+        arguments["open"], arguments["limit"] = problem.open, problem.limit
+        arguments["least_gap"] = problem.gaps.min()
+        return arguments
+
+
+def load(device: CudaDevice, kernel: PairKernel) -> Any:
     """Return the kernel, compiled if need be.
 
     Raises
@@ -60,17 +129,36 @@ def load(device: CudaDevice) -> Any:
         It cannot be had.
     """
     with device.current():
-        return device.load_modules([ModuleRequest(SOURCE, {})])[0].get_function(KERNEL)
+        return device.load_modules([ModuleRequest(kernel.source, {})])[0].get_function(kernel.name)
 
 
 def find_on_gpus(
     devices: Sequence[Any], *, at_once: int = _PAIRS_AT_ONCE, most_found: int = _MOST_FOUND
 ) -> Finder:
-    """Return what finds near pairs on some GPUs.
+    """Return what finds near pairs on some GPUs; see `search`."""
+
+    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
+        kernel = NearKernel(problem)
+        return search(devices, kernel, progress, at_once=at_once, most_found=most_found)
+
+    return find
+
+
+def search(
+    devices: Sequence[Any],
+    kernel: PairKernel,
+    progress: Callable[[int], None],
+    *,
+    at_once: int = _PAIRS_AT_ONCE,
+    most_found: int = _MOST_FOUND,
+) -> Iterator[Part]:
+    """Find pairs on some GPUs.
 
     Parameters
     ----------
     devices : sequence of CudaDevice
+    kernel : PairKernel
+        Which `fits`.
     at_once : int
         Pairs between two calls of `progress`.
     most_found : int
@@ -83,58 +171,54 @@ def find_on_gpus(
     KernelBuildError
         The kernel cannot be had.
     """
+    count, width = map(len, kernel.orders)
+    step = max(_ROWS, min(at_once // width, _MOST_GRID * _ROWS) // _ROWS * _ROWS)
+    blocks = [(start, min(start + step, count)) for start in range(0, count, step)]
+    with ExitStack() as stack:
+        room = max(width, most_found)
+        used = devices[: len(blocks)]
+        free: queue.SimpleQueue[_OnGpu] = queue.SimpleQueue()
+        for device in used:
+            opened = _OnGpu(device, kernel, room)
+            stack.callback(opened.close)
+            free.put(opened)
 
-    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
-        count, width = len(problem.rows.order), len(problem.columns.order)
-        step = max(_ROWS, min(at_once // width, _MOST_GRID * _ROWS) // _ROWS * _ROWS)
-        blocks = [(start, min(start + step, count)) for start in range(0, count, step)]
-        with ExitStack() as stack:
-            room = max(width, most_found)
-            used = devices[: len(blocks)]
-            free: queue.SimpleQueue[_OnGpu] = queue.SimpleQueue()
-            for device in used:
-                opened = _OnGpu(device, problem, room)
-                stack.callback(opened.close)
-                free.put(opened)
+        def compare(block: tuple[int, int]) -> list[Part]:
+            gpu = free.get()
+            try:
+                return list(gpu.compare(*block))
+            finally:
+                free.put(gpu)
 
-            def compare(block: tuple[int, int]) -> list[Part]:
-                gpu = free.get()
-                try:
-                    return list(gpu.compare(*block))
-                finally:
-                    free.put(gpu)
-
-            pool = ThreadPoolExecutor(len(used), "near pairs")
-            stack.callback(pool.shutdown, cancel_futures=True)
-            for block, parts in zip(blocks, pool.map(compare, blocks), strict=True):
-                yield from parts
-                progress(problem.pairs_of(*block))
-
-    return find
+        pool = ThreadPoolExecutor(len(used), "near pairs")
+        stack.callback(pool.shutdown, cancel_futures=True)
+        for block, parts in zip(blocks, pool.map(compare, blocks), strict=True):
+            yield from parts
+            progress(kernel.pairs_of(*block))
 
 
 class _OnGpu:
-    """A problem on a device.
+    """A kernel and what it is given on a device.
 
     Parameters
     ----------
     device : CudaDevice
-    problem : NearProblem
+    kernel : PairKernel
         Which `fits`.
     room : int
-        Near pairs that are found at a time; at least those of a row.
+        Pairs that are found at a time; at least those of a row.
     """
 
-    def __init__(self, device: CudaDevice, problem: NearProblem, room: int) -> None:
-        self._device, self._problem, self._room = device, problem, room
-        self._orders = problem.rows.order, problem.columns.order
+    def __init__(self, device: CudaDevice, kernel: PairKernel, room: int) -> None:
+        self._device, self._kernel, self._room = device, kernel, room
         self._allocations: list[Any] = []
         self._slot: Slot | None = None
-        self._function = load(device)
+        self._function = load(device, kernel)
         driver = device.driver
         try:
             with device.current():
-                self._arguments = self._upload()
+                self._arguments = kernel.arguments(self._copy)
+                self._arguments["capacity"] = room
                 self._slot = Slot(driver, grows=False)
         except driver.Error as error:
             self.close()
@@ -158,7 +242,7 @@ class _OnGpu:
             yield from self.compare(middle, stop)
             return
         positions = (pairs["row"], pairs["column"], pairs["value"].copy())
-        yield by_input_index(positions, self._orders, one_set=self._problem.one_set)
+        yield by_input_index(positions, self._kernel.orders, one_set=self._kernel.one_set)
 
     def _launch(self, start: int, stop: int) -> npt.NDArray[np.void] | None:
         """Compare some rows with all columns; None: more pairs are near than there is room for."""
@@ -166,7 +250,7 @@ class _OnGpu:
         assert slot is not None
         arguments = self._arguments.copy()
         arguments["row_start"], arguments["row_stop"] = start, stop
-        grid = -(-len(self._orders[1]) // _COLUMNS), -(-(stop - start) // _ROWS)
+        grid = -(-len(self._kernel.orders[1]) // _COLUMNS), -(-(stop - start) // _ROWS)
         try:
             with self._device.current():
                 at = slot.arrange({"found": room * FOUND.itemsize, "count": 8}, 1 << 62)
@@ -181,27 +265,8 @@ class _OnGpu:
                 slot.wait()
                 return pairs
         except driver.Error as error:
-            raise DeviceError(f"{self._device.name}: kernel {KERNEL} failed: {error}") from error
-
-    def _upload(self) -> npt.NDArray[np.void]:
-        """Put sets and costs on the device."""
-        problem = self._problem
-        arguments = np.zeros((), ARGUMENTS)
-        rows = self._upload_side(problem.rows)
-        arguments["rows"] = rows
-        arguments["columns"] = rows if problem.one_set else self._upload_side(problem.columns)
-        arguments["opposite"] = self._copy(problem.opposite)
-        arguments["gaps"] = self._copy(problem.gaps)
-        arguments["capacity"] = self._room
-        arguments["column_count"] = len(problem.columns.order)
-        arguments["triangular"] = problem.one_set
-        arguments["open"], arguments["limit"] = problem.open, problem.limit
-        arguments["least_gap"] = problem.gaps.min()
-        return arguments
-
-    def _upload_side(self, side: NearSide) -> tuple[int, ...]:
-        arrays = (side.codes, side.starts, side.lengths, side.weights, side.spares)
-        return tuple(self._copy(array) for array in arrays)
+            name = self._kernel.name
+            raise DeviceError(f"{self._device.name}: kernel {name} failed: {error}") from error
 
     def _copy(self, array: npt.NDArray[Any]) -> int:
         allocation = self._device.driver.mem_alloc(max(array.nbytes, 16))

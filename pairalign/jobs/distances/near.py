@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
-from pairalign.engines.near_engines import find_on
+from pairalign.engines.near_engines import find_on, search_on_gpus
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.distance_request import DistanceRequest
@@ -33,7 +34,6 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
     request : DistanceRequest
         With a limit.
     resources : Resources
-        TCRdist is found on cores.
 
     Raises
     ------
@@ -45,9 +45,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
         Out of memory.
     """
     sequences, targets, measure = problem.queries, problem.targets, request.limited
-    if measure == "tcrdist":
-        check_on_cores(resources)
-    else:
+    if measure != "tcrdist":
         problem.scoring.check_sets(*problem.sets)
     if resources.kernel not in _KERNELS:
         raise DeviceError("distances within a limit have a kernel of their own: leave kernel out")
@@ -70,7 +68,9 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             from pairalign.jobs.receptors.tcrdist import TcrDistances
 
             distances = TcrDistances(sequences, targets, resources.used_threads)
-            pairs = distances.within(request.limit, advance, resources.memory_bytes)
+            make = partial(distances.kernel, request.limit)
+            found = search_on_gpus(resources.device, problem.pairs, make, advance)
+            pairs = distances.within(request.limit, advance, resources.memory_bytes, found)
         elif measure == "drop":
             pairs = pairs_within_drop(problem, request.limit, **how)
         else:

@@ -1,4 +1,4 @@
-"""TCRdist of receptors, on this machine's cores: ``cpu/near/tcrdist.h``.
+"""TCRdist of receptors: ``cpu/near/tcrdist.h``, within a limit also on GPUs.
 
 Residues opposite one another cost ``min(4, 4 - BLOSUM62)``, 0 if they are the same, and one in a
 gap costs 4. CDR3 counts three times; its first 3 and last 2 residues cost nothing, and its gap is
@@ -16,8 +16,9 @@ with tcrdist3. eLife 10:e68605, 2021.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +28,21 @@ from pairalign.base.error_types import CapacityError, DistanceError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.engines.cpu.native_structs import DONE, NativeWindow
-from pairalign.engines.cpu.near_pairs import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
+from pairalign.engines.cpu.near_pairs import (
+    PAIRS_AT_ONCE,
+    NearPairs,
+    Part,
+    gather_pairs,
+    take_pairs,
+)
 from pairalign.jobs.receptors.receptors import CDR3, RESIDUES, ReceptorSet, Region
 from pairalign.pairs.windows import Window
 from pairalign.scoring.matrices import load_table
 from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.engines.cuda.cuda_tcrdist import TcrKernel
 
 _MOST_COST = _GAP = 4
 _CDR3_WEIGHT, _CDR3_FIRST, _CDR3_LAST = 3, 3, 2
@@ -96,9 +106,15 @@ class TcrDistances:
         self._threads = threads
         self._set = instruction_set_of(instruction_set).encode()
         self._costs = _costs()
-        self._sides = sides  # what the structs point to
-        pairs = zip(sides[0], sides[-1], strict=True)
-        self._regions = (NativeRegion * len(sides[0]))(*(_native(*pair) for pair in pairs))
+        pairs = [*zip(sides[0], sides[-1], strict=True)]
+        self._arrays = [
+            (rows.codes, columns.codes, rows.offsets, columns.offsets) for rows, columns in pairs
+        ]  # what the structs point to
+        regions = (
+            _native(rows.name, arrays)
+            for (rows, _), arrays in zip(pairs, self._arrays, strict=True)
+        )
+        self._regions = (NativeRegion * len(pairs))(*regions)
 
     def of_window(self, window: Window) -> Int32s:
         """Return the distances of the pairs of a window, in its order.
@@ -121,6 +137,7 @@ class TcrDistances:
         limit: int,
         progress: Callable[[int], None] = lambda pairs: None,
         memory_bytes: int | None = None,
+        found: Iterable[Part] | None = None,
     ) -> NearPairs:
         """Find pairs whose distance is at most `limit`, which is 0 or more.
 
@@ -128,14 +145,26 @@ class TcrDistances:
         ----------
         progress, memory_bytes
             As for `pairalign.engines.cpu.near_pairs.pairs_within_drop`.
+        found : iterable, optional
+            The pairs, as they are found on GPUs; default: on cores.
 
         Raises
         ------
         CapacityError
             Out of memory.
         """
-        parts = self._near(min(limit, _MOST_DISTANCE), progress)
+        parts = self._near(min(limit, _MOST_DISTANCE), progress) if found is None else found
         return gather_pairs(parts, len(self._orders[0]), memory_bytes)
+
+    def kernel(self, limit: int) -> TcrKernel:
+        """Return what finds the pairs within a limit on GPUs."""
+        from pairalign.engines.cuda.cuda_tcrdist import REGION, TcrKernel
+
+        regions = np.frombuffer(memoryview(self._regions), REGION)
+        most = min(limit, _MOST_DISTANCE)
+        return TcrKernel(
+            regions, self._arrays, self._costs, most, self._orders, one_set=self._one_set
+        )
 
     def _near(
         self, limit: int, progress: Callable[[int], None]
@@ -179,9 +208,8 @@ def _described(regions: list[Region]) -> str:
     return ", ".join(f"{region.name.upper()} of {region.locus or 'a chain'}" for region in regions)
 
 
-def _native(rows: Region, columns: Region) -> NativeRegion:
-    pointers = rows.codes, columns.codes, rows.offsets, columns.offsets
-    if rows.name == CDR3:
+def _native(name: str, arrays: tuple[npt.NDArray[Any], ...]) -> NativeRegion:
+    if name == CDR3:
         ends = _CDR3_FIRST, _CDR3_LAST
-        return NativeRegion(*pointers, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)
-    return NativeRegion(*pointers, 1, _GAP, 0, 0, 1)
+        return NativeRegion(*arrays, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)
+    return NativeRegion(*arrays, 1, _GAP, 0, 0, 1)
