@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "../memory.h"
+#include "emissions.h"
 #include "lanes.h"
 #include "match_states.h"
 
@@ -37,14 +38,10 @@ class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
     static constexpr int LANES = V::LANES, GROUP = PosteriorScaling::GROUP;
     static constexpr size_t STATE_VECTORS = STATES + 4, KEPT_VECTORS = STATES + 1;
-    static constexpr uint8_t PADDED = MIXED == Mixed::BASES ? MIXED_BASES
-                                      : MIXED == Mixed::ALL ? MIXED_CODES
-                                                            : POSTERIOR_CODES - 1;
-    static constexpr int STEP = MIXED == Mixed::BASES ? MIXED_STEP : MIXED_CODES + 1;
-    static constexpr int QUERIES = MIXED == Mixed::TWO ? 2 : MIXED == Mixed::THREE ? 3 : 1;
-    static constexpr bool IS_MIXED = MIXED == Mixed::BASES || MIXED == Mixed::ALL;
-    static constexpr double PADDING = 0x1p-16;
-    static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
+    using RowEmissions = Emissions<V, STATES, MIXED>;
+    static constexpr uint8_t PADDED = RowEmissions::PADDED;
+    static constexpr int QUERIES = RowEmissions::QUERIES;
+    static constexpr bool IS_MIXED = RowEmissions::IS_MIXED;
 
 public:
     int lanes() const override { return LANES; }
@@ -53,7 +50,7 @@ public:
         const NoSubnormals mode;
         prepare(batch);
         begin_forward();
-        const int32_t block = rows_of_block(rows_, STATES);
+        const int32_t block = rows_of_block(rows_, columns_, STATES);
         const int32_t blocks = (rows_ + block - 1) / block;
         for (int32_t b = 0; b < blocks; b++) {
             save_state(b);
@@ -78,7 +75,12 @@ private:
     using Kept = KeptCell<V, STATES>;
     using Column = ColumnGaps<V>;
     using Match = Values<V, STATES>;
-    using Tables = RowTables<V, QUERIES>;
+
+    // A column in which posteriors of some lanes, a bit each, reach the threshold.
+    struct Found {
+        int32_t column;
+        uint32_t lanes;
+    };
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
     struct Model {
@@ -93,6 +95,7 @@ private:
         rows_ = batch.rows;
         queries_ = 0;
         columns_ = *std::max_element(batch.lengths, batch.lengths + batch.count);
+        inner_ = *std::min_element(batch.lengths, batch.lengths + batch.count) - 1;
         width_ = columns_ + 2;
         for (int l = 0; l < LANES; l++) {
             source_[l] = std::min(l, batch.count - 1);  // lanes that are not in use repeat the last
@@ -101,7 +104,7 @@ private:
             add_query(batch.row_of[source_[l]], l);
         }
         unknown_ = static_cast<uint8_t>(batch.unknown);
-        set_tables(model);
+        emissions_.set(model, unknown_);
         match_.set(model);
         gaps_.set(model);
         tiny_ = V::SCALED ? V::all(std::ldexp(1.0, V::TINY)) : V::all(0);
@@ -139,30 +142,6 @@ private:
         return lanes;
     }
 
-    void set_tables(const pairalign_posterior_model& model) {
-        const auto set = [](Scalar* table, const double* emission, int size) {
-            for (int k = 0; k < size; k++)
-                table[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : emission[k]).get(0);
-        };
-        const auto set_mixed = [this](Scalar* table, const double* emission) {
-            const auto code = [this](int k) {
-                return MIXED == Mixed::BASES && k == MIXED_BASES - 1 ? unknown_ : k;
-            };
-            for (int k = 0; k < (STEP - 1) * STEP; k++) {
-                const int x = k / STEP, y = k % STEP;
-                table[k] =
-                    V::all(y == PADDED ? PADDING : emission[code(x) * POSTERIOR_CODES + code(y)]).get(0);
-            }
-        };
-        if (IS_MIXED) {
-            set_mixed(hmm_table_, model.hmm_emission);
-            set_mixed(partition_table_, model.partition_emission);
-            return;
-        }
-        set(hmm_table_, model.hmm_emission, STATES * TABLE);
-        set(partition_table_, model.partition_emission, TABLE);
-    }
-
     void take_memory() {
         const size_t width = static_cast<size_t>(width_);
         const size_t vectors = static_cast<size_t>(vectors_of_batch(rows_, columns_, STATES));
@@ -172,45 +151,34 @@ private:
             next += rows * width;
             return taken;
         };
-        const size_t block = static_cast<size_t>(rows_of_block(rows_, STATES));
+        const size_t block = static_cast<size_t>(rows_of_block(rows_, columns_, STATES));
         const auto rows_of = [&](size_t vectors) { return static_cast<void*>(take(vectors)); };
         forward_ = static_cast<State*>(rows_of(STATE_VECTORS));
         backward_ = static_cast<State*>(rows_of(STATE_VECTORS));
         lane_columns_ = static_cast<Column*>(rows_of(sizeof(Column) / sizeof(V)));
         squares_ = take(1);
+        Kept* const profiles = static_cast<Kept*>(rows_of(KEPT_VECTORS * POSTERIOR_CODES));
         kept_ = static_cast<Kept*>(rows_of(KEPT_VECTORS * block));
         saved_ =
             static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
-        found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
+        found_ = static_cast<Found*>(found_memory_.need(width * sizeof(Found)));
         codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
+        emissions_.begin(codes_, columns_, profiles);
         if (IS_MIXED)
             shifts_ = static_cast<uint8_t*>(row_memory_.need(static_cast<size_t>(rows_) * LANES + 64));
     }
 
-    uint8_t mixed(uint8_t code) const {
-        return MIXED == Mixed::BASES && code == unknown_ ? static_cast<uint8_t>(MIXED_BASES - 1) : code;
-    }
     void set_rows(const PosteriorBatch& batch) {
         for (int l = 0; l < LANES; l++)
             for (int32_t i = 0; i < rows_; i++)
-                shifts_[i * LANES + l] = static_cast<uint8_t>(mixed(batch.row_of[source_[l]][i]) * STEP);
+                shifts_[i * LANES + l] = emissions_.shift(batch.row_of[source_[l]][i]);
     }
 
-    // Emissions with the residue of a row; `at`: the codes of a column.
-    Tables of_row(const Scalar* table, int32_t i) const {
-        Tables tables{};
-        for (int q = 0; q < QUERIES; q++) {
-            const int x = i <= query_lengths_[q] ? rows_of_[q][i - 1] : POSTERIOR_CODES - 1;
-            tables.of[q] = IS_MIXED ? table : table + x * POSTERIOR_CODES;
-            tables.lanes[q] = lanes_of_[q];
-        }
-        return tables;
-    }
-    static PAIRALIGN_INLINE V look_up(Tables tables, int state, const uint8_t* at, const uint8_t* shifts) {
-        if constexpr (MIXED == Mixed::BASES) return V::lookup(tables.of[0], at, shifts);
-        else if constexpr (IS_MIXED) return V::pick(tables.of[0], at, shifts);
-        for (auto& of : tables.of) of += state * TABLE;
-        return tables.look_up(at);
+    typename RowEmissions::Row emissions_of(int32_t i) {
+        int x[QUERIES];
+        for (int q = 0; q < QUERIES; q++)
+            x[q] = i <= query_lengths_[q] ? rows_of_[q][i - 1] : POSTERIOR_CODES - 1;
+        return emissions_.of_row(x, lanes_of_, IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr);
     }
 
     // Codes of the columns, and what differs in each lane's last one: gaps of the partition function are free
@@ -223,7 +191,7 @@ private:
             for (int l = 0; l < LANES; l++) {
                 const bool inside = j >= 1 && j <= lengths_[l];
                 const uint8_t code = inside ? batch.columns[source_[l]][j - 1] : PADDED;
-                codes_[j * LANES + l] = IS_MIXED && inside ? mixed(code) : code;
+                codes_[j * LANES + l] = IS_MIXED && inside ? emissions_.mixed(code) : code;
                 if (j == lengths_[l]) {
                     column.open.set(l, free);
                     column.extend.set(l, free);
@@ -276,12 +244,8 @@ private:
 
     template <bool KEEP, bool GROUP_ENDS, bool LAST>
     void forward_row(int32_t i, Kept* keep) {
-        const Tables hmm = of_row(hmm_table_, i), partition = of_row(partition_table_, i);
-        const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
+        const auto emissions = emissions_of(i);
         State* const states = forward_;
-        const Column* const columns = lane_columns_;
-        const uint8_t* const codes = codes_;
-        const int32_t last = columns_;
         const MatchStates<V, STATES> match = match_;
         const V tiny = tiny_, close1 = gaps_.close_short, close2 = gaps_.close_long;
         const V extend1 = gaps_.extend_short, extend2 = gaps_.extend_long;
@@ -296,11 +260,11 @@ private:
         states[0].zm = states[0].zx;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of(states[0].m),
           z_largest = states[0].zm;
-        for (int32_t j = 1; j <= last; j++) {
+        const auto step = [&](int32_t j, V open, V extend) PAIRALIGN_INLINED {
             State& state = states[j];
             Match m;
-            for (int s = 0; s < STATES; s++) m[s] = look_up(hmm, s, codes + j * LANES, shifts) * diagonal[s];
-            const V zm = look_up(partition, 0, codes + j * LANES, shifts) * z_diagonal;
+            for (int s = 0; s < STATES; s++) m[s] = emissions_.hmm(emissions, s, j) * diagonal[s];
+            const V zm = emissions_.partition(emissions, j) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
             diagonal = state.m;
             z_diagonal = state.zm;
@@ -319,13 +283,17 @@ private:
             state.x1 = extend1 * x1 + opened1;
             state.x2 = next2;
             state.zm = z_next;
-            state.zx = columns[j].extend * zx + columns[j].open * zm;
+            state.zx = extend * zx + open * zm;
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
                 largest = V::max(largest, V::max(largest_of(state.m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, z_next);
             }
-        }
+        };
+        int32_t j = 1;
+        if constexpr (!LAST)
+            for (; j <= inner_; j++) step(j, z_open, z_extend);
+        for (; j <= columns_; j++) step(j, lane_columns_[j].open, lane_columns_[j].extend);
         if (GROUP_ENDS) {
             int32_t by[LANES];
             const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
@@ -440,13 +408,9 @@ private:
     template <Row ROW, bool LAST = ROW == Row::LAST>
     void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept, bool group_ends) {
         if constexpr (!LAST) group_ends = ROW == Row::ENDS_GROUP;
-        const Tables hmm = of_row(hmm_table_, i), partition = of_row(partition_table_, i);
-        const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
+        const auto emissions = emissions_of(i);
         State* const states = backward_;
-        const Column* const columns = lane_columns_;
-        const uint8_t* const codes = codes_;
-        V* const squares = squares_;
-        uint32_t* const found = found_;
+        size_t count = 0;
         const MatchStates<V, STATES> match = match_;
         const V close1 = gaps_.close_short, close2 = gaps_.close_long, extend1 = gaps_.extend_short,
                 extend2 = gaps_.extend_long;
@@ -458,9 +422,8 @@ private:
         V sum = V::all(0), z_sum = V::all(0);
         Match diagonal = states[columns_ + 1].m;
         V z_diagonal = states[columns_ + 1].zm;
-        for (int32_t j = columns_; j >= 1; j--) {
+        const auto step = [&](int32_t j, const Column& column) PAIRALIGN_INLINED {
             State& state = states[j];
-            const Column& column = columns[j];
             const Match matched = diagonal.plus(column.floor);
             const V z_matched = z_diagonal + column.floor;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
@@ -477,10 +440,10 @@ private:
             V z_next = z_matched + column.extend * zx;
             zy = z_matched + z_extend * zy;
             if (LAST) begin_lanes(i, j, m, next1, next2, y1, y2, zm, z_next, zy);
-            for (int s = 0; s < STATES; s++) state.m[s] = look_up(hmm, s, codes + j * LANES, shifts) * m[s];
+            for (int s = 0; s < STATES; s++) state.m[s] = emissions_.hmm(emissions, s, j) * m[s];
             state.x1 = next1;
             state.x2 = next2;
-            state.zm = look_up(partition, 0, codes + j * LANES, shifts) * zm;
+            state.zm = emissions_.partition(emissions, j) * zm;
             state.zx = z_next;
             if (group_ends) {
                 largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
@@ -491,10 +454,15 @@ private:
                 sum = sum + p;
                 z_sum = z_sum + z;
             }
-            squares[j] = squares_of(V::max(p, least), V::max(z, least));
-            found[j] = V::above(squares[j], threshold);
-        }
-        add_entries(batch, i);
+            squares_[count] = squares_of(V::max(p, least), V::max(z, least));
+            found_[count] = {j, V::above(squares_[count], threshold)};
+            count += found_[count].lanes != 0;
+        };
+        int32_t j = columns_;
+        for (; j > (LAST ? 0 : inner_); j--) step(j, lane_columns_[j]);
+        const Column inner{z_open, z_extend, tiny_};
+        for (; j >= 1; j--) step(j, inner);
+        add_entries(batch, i, count);
         if (group_ends) {
             check_row(batch, i, sum, z_sum);
             scale_back(i, largest, z_largest);
@@ -536,27 +504,28 @@ private:
         }
     }
 
-    // Of row i what reaches the threshold; most columns have none.
-    void add_entries(PosteriorBatch& batch, int32_t i) {
+    // Of row i what reaches the threshold, in `count` columns.
+    void add_entries(PosteriorBatch& batch, int32_t i, size_t count) {
         const uint32_t used = ((uint32_t{2} << (batch.count - 1)) - 1) & having(i);
-        for (int32_t j = columns_; j >= 1; j--)
-            for (uint32_t found = found_[j] & used; found; found &= found - 1) {
-                const int l = __builtin_ctz(found);
-                const auto root = std::sqrt(number_of(squares_[j].get(l)) / 2);
+        for (size_t k = 0; k < count; k++)
+            for (uint32_t lanes = found_[k].lanes & used; lanes; lanes &= lanes - 1) {
+                const int l = __builtin_ctz(lanes);
+                const auto root = std::sqrt(number_of(squares_[k].get(l)) / 2);
                 const auto value = root * 65535 + typename V::Number(0.5);
                 const uint16_t rounded = value < 65535 ? static_cast<uint16_t>(value) : 65535;
-                batch.entries[l]->push_back({i - 1, j - 1, rounded});
+                batch.entries[l]->push_back({i - 1, found_[k].column - 1, rounded});
             }
     }
 
     int32_t rows_, columns_, width_, spare_;
+    int32_t inner_;  // columns before any lane's last one
     int source_[LANES];
     int32_t lengths_[LANES], row_lengths_[LANES], z_by_[LANES];
     const uint8_t* rows_of_[MOST_QUERIES];  // of each x: its codes, lanes and length
     uint32_t lanes_of_[MOST_QUERIES];
     int32_t query_lengths_[MOST_QUERIES];
     int queries_;
-    Scalar hmm_table_[STATES * TABLE], partition_table_[TABLE];
+    RowEmissions emissions_;
     MatchStates<V, STATES> match_;
     Gaps<V> gaps_;
     V tiny_, threshold_;
@@ -564,11 +533,11 @@ private:
     Column* lane_columns_;
     Kept* kept_;
     V* squares_;
-    uint32_t* found_;
+    Found* found_;
     uint8_t *codes_, *shifts_;
     uint8_t unknown_;
     Model hmm_, partition_;
-    Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_, row_memory_;
+    Buffer memory_{Pages::LARGE}, code_memory_, found_memory_, row_memory_;
 };
 
 template <int STATES, Mixed MIXED = Mixed::NOT>

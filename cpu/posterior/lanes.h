@@ -23,6 +23,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 #define PAIRALIGN_INLINE inline __attribute__((always_inline))
+#define PAIRALIGN_INLINED __attribute__((always_inline))  // of a lambda
 
 #if defined(PAIRALIGN_AVX512)
 constexpr int VECTOR_BYTES = 64;
@@ -62,6 +63,7 @@ struct Vector {
     using Number = T;
     static constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(T));
     static constexpr bool SCALED = true;
+    static constexpr bool HAS_LOOKUP = VECTOR_BYTES == 64 && sizeof(T) == 4;  // in registers
     static constexpr int TOP = PosteriorRange<T>::TOP, TINY = PosteriorRange<T>::TINY;
     typedef T Raw __attribute__((vector_size(VECTOR_BYTES)));
     Raw v;
@@ -152,15 +154,6 @@ template <>
 PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps((__m256)a.v, (__m256)b.v, _CMP_GT_OQ)));
 }
-template <>
-PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes) {
-    const __m256i index = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes)));
-    const auto part = [&](int k) { return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8 * k), index); };
-    const __m256 odd = _mm256_castsi256_ps(_mm256_slli_epi32(index, 28));   // codes with 8
-    const __m256 high = _mm256_castsi256_ps(_mm256_slli_epi32(index, 27));  // with 16
-    const __m256 low_half = _mm256_blendv_ps(part(0), part(1), odd);
-    return {(Raw)_mm256_blendv_ps(low_half, _mm256_blendv_ps(part(2), part(3), odd), high)};
-}
 #elif defined(PAIRALIGN_SSE41)
 template <>
 PAIRALIGN_INLINE Vector<float> Vector<float>::max(Vector a, Vector b) {
@@ -211,7 +204,7 @@ struct ExtendedLane {
     using Scalar = Extended;
     using Number = double;  // of posteriors
     static constexpr int LANES = 1;
-    static constexpr bool SCALED = false;
+    static constexpr bool SCALED = false, HAS_LOOKUP = false;
     static constexpr int TOP = 0, TINY = 0;
     Extended v;
 
@@ -245,7 +238,7 @@ struct ExtendedVector {
     using Scalar = Extended;
     using Number = double;
     static constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(Extended));
-    static constexpr bool SCALED = false;
+    static constexpr bool SCALED = false, HAS_LOOKUP = false;
     static constexpr int TOP = 0, TINY = 0;
     typedef double Raw __attribute__((vector_size(VECTOR_BYTES / 2)));
     typedef int64_t Whole __attribute__((vector_size(VECTOR_BYTES / 2)));

@@ -103,10 +103,13 @@ struct PosteriorKernel {
     PosteriorLanes* (*make)(int arithmetic, int match_states, Mixed mixed);
 };
 
-// Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between
-// blocks. About where both take the least memory, which also keeps them near the processor.
-inline int32_t rows_of_block(int32_t rows, int match_states) {
+// Rows of M that are kept at a time: all of a small pair, else a multiple of GROUP; the others are computed
+// again of the state between blocks. About where both take the least memory, which also keeps them near the
+// processor.
+inline int32_t rows_of_block(int32_t rows, int32_t columns, int match_states) {
     constexpr int32_t GROUP = PosteriorScaling::GROUP;
+    constexpr int64_t NEAR = 1 << 15;  // vectors: 2 MiB at most
+    if (int64_t{match_states + 1} * rows * columns <= NEAR) return rows;
     int32_t block = GROUP;
     while (int64_t{match_states + 1} * block * block < int64_t{match_states + 4} * rows) block += GROUP;
     return block;
@@ -114,9 +117,9 @@ inline int32_t rows_of_block(int32_t rows, int match_states) {
 
 // Vectors that a batch needs, beside some for each of its rows.
 inline int64_t vectors_of_batch(int32_t rows, int32_t columns, int match_states) {
-    const int64_t block = rows_of_block(rows, match_states), blocks = (rows + block - 1) / block;
+    const int64_t block = rows_of_block(rows, columns, match_states), blocks = (rows + block - 1) / block;
     const int64_t state = match_states + 4, kept = match_states + 1;
-    return (int64_t{columns} + 2) * (kept * block + state * (blocks + 2) + 4);
+    return (int64_t{columns} + 2) * (kept * (block + POSTERIOR_CODES) + state * (blocks + 2) + 4);
 }
 
 }  // namespace pairalign

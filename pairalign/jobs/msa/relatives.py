@@ -213,35 +213,36 @@ def find_elsewhere(
     return tuple(
         pair
         for part in plan_alignment(request, problem, run).job
-        for pair in _placed(part, best, sequences, columns)
-        if 2 * pair.together < pair.aligned
+        for pair in _placed_elsewhere(part, best, sequences, columns)
     )
 
 
-def _placed(
+def _placed_elsewhere(
     part: Alignments, best: dict[int, int], sequences: SequenceSet, columns: Int32s
 ) -> Iterator[Elsewhere]:
-    """Yield how many pairs of residues local alignments have, and those in one column.
+    """Yield local alignments of which less than half of the pairs of residues are in one column.
 
     `best` has the other of each sequence that is like one: the query may be that other.
     """
     assert part.cigar is not None
     assert part.cigar_offsets is not None
-    for number, ends in enumerate(zip(part.query.tolist(), part.target.tolist(), strict=True)):
-        runs = part.cigar[slice(*part.cigar_offsets[number : number + 2].tolist())]
-        lengths, operations = (runs >> 4).astype(np.int64), runs & 15
-        are_pairs = operations >= MATCH
-        sizes = lengths[are_pairs]
-        steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        places = []
-        for index, gap, start in zip(
-            ends,
-            (DELETION, INSERTION),
-            (part.field("query_start"), part.field("target_start")),
-            strict=True,
-        ):
-            used = np.where(operations == gap, 0, lengths)
-            firsts = sequences.offsets[index] + start[number] + np.cumsum(used) - used
-            places.append(columns[np.repeat(firsts[are_pairs], sizes) + steps])
+    lengths, operations = (part.cigar >> 4).astype(np.int64), part.cigar & 15
+    of_run = np.repeat(np.arange(len(part.query)), np.diff(part.cigar_offsets))
+    are_pairs = operations >= MATCH
+    sizes = lengths[are_pairs]
+    steps = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places = []
+    for indices, gap, start in (
+        (part.query, DELETION, part.field("query_start")),
+        (part.target, INSERTION, part.field("target_start")),
+    ):
+        before = np.concatenate(([0], np.cumsum(np.where(operations == gap, 0, lengths))))
+        firsts = sequences.offsets[indices] + start - before[part.cigar_offsets[:-1]]
+        places.append(columns[np.repeat((firsts[of_run] + before[:-1])[are_pairs], sizes) + steps])
+    of_pair = np.repeat(of_run[are_pairs], sizes)
+    aligned = np.bincount(of_pair, minlength=len(part.query))
+    together = np.bincount(of_pair[places[0] == places[1]], minlength=len(part.query))
+    for number in np.flatnonzero(2 * together < aligned).tolist():
+        ends = int(part.query[number]), int(part.target[number])
         shown = ends if best.get(ends[0]) == ends[1] else ends[::-1]
-        yield Elsewhere(*shown, len(steps), int(np.count_nonzero(places[0] == places[1])))
+        yield Elsewhere(*shown, int(aligned[number]), int(together[number]))
