@@ -126,6 +126,13 @@ class Option:
         return tuple(self.values() if callable(self.values) else self.values)
 
     @property
+    def expected(self) -> str:
+        """What it may be, in words."""
+        if self.values:
+            return f"one of {', '.join(map(str, self.known_values))}"
+        return "True or False" if self.kind is None else self.kind.expected
+
+    @property
     def flag(self) -> str:
         """How the command line spells it in full."""
         long = [spelling for spelling in self.flags if spelling.startswith("--")]
@@ -456,16 +463,13 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     for slot in slots_of(type(request)):
         option, value = slot.option, slot.value(request)
         may_be_wrong = option.values and value is not None and value != option.default
-        if may_be_wrong and value not in (choices := option.known_values):
-            expected = ", ".join(str(v) for v in choices)
+        if may_be_wrong and value not in option.known_values:
             named = spelled(option.name, flag=option.flag)
-            raise UsageError(f"{named} {value!r}: expected one of {expected}")
+            raise UsageError(f"{named} {value!r}: expected {option.expected}")
         if option.kind is not None and value is not None:
             _check_number(option.name, value, option.kind)
         if value is None and option.default is not None and not option.may_be_none:
-            expected = f"one of {', '.join(option.known_values)}"
-            expected = expected if option.kind is None else option.kind.expected
-            raise WrongTypeError(f"{option.name} None: expected {expected}")
+            raise WrongTypeError(f"{option.name} None: expected {option.expected}")
         if value is not option.default and option.job is not None and not has_job(option.job):
             named = spelled(option.name, flag=option.flag)
             raise UsageError(f"{named} needs pairalign.jobs.{option.job}, which is not here")

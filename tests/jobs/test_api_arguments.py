@@ -190,6 +190,7 @@ def test_numbers_of_overlaps(name, least):
         (align, "hsps", None, "a whole number of at least 1"),
         (align, "memory", 1e9, "a whole number"),
         (align, "mask", None, "one of none, tantan, seg"),
+        (align, "degap", None, "True or False"),
         (tree, "method", None, "one of upgma, mixed, nj"),
         (posterior, "threshold", None, "0.001 to 1"),
     ],
