@@ -204,10 +204,7 @@ def check_writable(path: Path) -> None:
             return
         place = find_place(os.fspath(path))
         if place is not None and is_dry_run():
-            folder = os.path.join(os.path.dirname(place[0]), "")
-            os.stat(folder)
-            if not os.access(folder, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            _check_access(os.path.join(os.path.dirname(place[0]), ""))
         elif place is not None:
             probe = PartFile(*place)
             try:
@@ -216,6 +213,31 @@ def check_writable(path: Path) -> None:
                 probe.remove()
     except OSError as error:
         raise output_error(path, error) from error
+
+
+def check_usable(folder: str) -> None:
+    """Raise OutputError if a folder is none and could not be made; leave everything as it is."""
+    there = folder
+    while not os.path.lexists(there):
+        there = os.path.dirname(os.path.abspath(there))
+    try:
+        os.scandir(there).close()
+        if there != folder:
+            _check_access(there)
+    except OSError as error:
+        raise folder_error(folder, error) from error
+
+
+def _check_access(folder: str) -> None:
+    os.stat(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def folder_error(folder: str, error: OSError) -> OutputError:
+    """Return the error to raise when files cannot go into a folder because of `error`."""
+    reason = "it is a file" if os.path.isfile(folder) else error.strerror
+    return OutputError(f"cannot use '{folder}' as a folder: {reason}")
 
 
 def write_all(write: Callable[[memoryview], int | None], data: Bytes, path: Path) -> int:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, read_blocks
 from pairalign.base.dry_run import is_dry_run
-from pairalign.base.error_types import OutputError, PartsError, error_by_cause
+from pairalign.base.error_types import PartsError, error_by_cause
 from pairalign.base.part_file import PartFile, remove_dead
 from pairalign.base.run_files import (
     is_hidden_name,
@@ -37,7 +37,7 @@ from pairalign.base.run_files import (
     remove_regular,
 )
 from pairalign.base.spelling import spelled
-from pairalign.formats.output import output_error, write_all
+from pairalign.formats.output import check_usable, folder_error, output_error, write_all
 from pairalign.formats.schemas import (
     JOB_LEFT,
     MANIFEST,
@@ -446,14 +446,13 @@ def find_complete(part: Part) -> Part | None:
 
 def prepare_folder(folder: str) -> None:
     """Make a folder where there is none, unless in a dry run; OutputError if that cannot be."""
+    if is_dry_run():
+        check_usable(folder)
+        return
     try:
-        if not is_dry_run():
-            os.makedirs(folder, exist_ok=True)
-        elif os.path.lexists(folder):
-            os.scandir(folder).close()
+        os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        reason = "it is a file" if os.path.isfile(folder) else error.strerror
-        raise OutputError(f"cannot use '{folder}' as a folder: {reason}") from error
+        raise folder_error(folder, error) from error
 
 
 def check_place(part: Part) -> list[Part]:

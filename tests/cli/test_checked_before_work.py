@@ -35,6 +35,27 @@ def test_an_output_that_cannot_be_written(command, more):
     assert os.listdir() == ["in.fa"]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry run"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("align", "-o", "file/x", "--shard", "1/2", "--format", "paf"),
+        ("msa", "in.fa", "-o", "file/x"),
+        ("msa", "in.fa", "-o", "file"),
+        ("split", "--min-identity", "0.5", "-o", "x.csv", "--folds-dir", "file/x"),
+    ],
+    ids=["shard", "families", "a file", "folds"],
+)
+def test_a_folder_that_cannot_be_made(command, more):
+    Path("file").write_text("no folder")
+    Path("more.fa").write_bytes(Path("in.fa").read_bytes())
+    done = run(command[0], "more.fa", *command[1:], "--alphabet", "protein", *more, cwd=Path.cwd())
+    assert done.returncode == 1
+    assert b"cannot use 'file" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+    assert sorted(os.listdir()) == ["file", "in.fa", "more.fa"]
+
+
 @pytest.mark.parametrize(
     ("name", "command", "said"),
     [

@@ -19,7 +19,7 @@ from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
 from pairalign.formats.names import format_by_suffix
-from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.output import check_usable, check_writable, open_output
 from pairalign.formats.pieces import prepare_folder
 from pairalign.jobs.commands.summary_lines import Lines, say_summary
 from pairalign.jobs.msa.families import (
@@ -49,6 +49,9 @@ def run_families(request: MsaOptions) -> None:
     places = _places_of(request, format)
     started = time.perf_counter()
     left = _left_of(request, places)
+    check_usable(request.writing.output)
+    if left and os.path.isdir(request.writing.output):
+        check_writable(next(iter(left)))
     resources = request.resources
     families = _read(request, left)
     begin(partial(trees_work, families.values(), resources))
@@ -57,8 +60,6 @@ def run_families(request: MsaOptions) -> None:
     for sequences in sets.values():
         check_msa_names(sequences, format)
     prepare_folder(request.writing.output)
-    if left:
-        check_writable(next(iter(left)))
     most, keeps = request.homologs_per_family, request.keep_homologs
     homologs = homologs_of(sets, request.homologs, request.reading, most, resources)
     if keeps:

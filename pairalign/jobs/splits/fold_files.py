@@ -10,7 +10,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.run_files import remove_empty_folder, remove_regular
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.result import Split
-from pairalign.formats.output import open_output
+from pairalign.formats.output import check_usable, check_writable, open_output
 from pairalign.formats.pieces import prepare_folder
 from pairalign.sequences.sets import SequenceSet
 
@@ -34,12 +34,14 @@ def fold_stem(name: str) -> str:
 
 
 def check_places(folder: str, places: Sequence[str]) -> None:
-    """Refuse files that are there: nothing is replaced.
+    """Refuse files that are there: nothing is replaced. Refuse what cannot be their folder.
 
     Raises
     ------
     FormatError
         The folder is a file, or has one of these.
+    OutputError
+        It could not be made, or nothing can be written into it.
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise FormatError(
@@ -50,6 +52,9 @@ def check_places(folder: str, places: Sequence[str]) -> None:
         raise FormatError(
             f"'{there}' is there: choose another {spelled('folds_dir')}, or remove it"
         )
+    check_usable(folder)
+    if os.path.isdir(folder):
+        check_writable(places[0])
 
 
 def write_fold_files(folder: str, split: Split) -> None:
