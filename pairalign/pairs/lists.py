@@ -18,7 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
+from pairalign.base.error_types import (
+    FastaError,
+    PairListError,
+    WrongTypeError,
+    error_by_cause,
+    shown_name,
+)
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.texts import as_tsv
 from pairalign.sequences.fasta_records import Source, read_text
@@ -157,7 +163,7 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
     if isinstance(pairs, (str, os.PathLike)):
         return read_pair_list(pairs, queries, targets)
     if not isinstance(pairs, Iterable):
-        raise TypeError(f"pairs {pairs!r}: expected two names or two indices for each pair")
+        raise WrongTypeError(f"pairs {pairs!r}: expected two names or two indices for each pair")
     items = pairs if isinstance(pairs, np.ndarray) else list(pairs)
     if len(items) == 0:
         raise PairListError("pairs: there are none")
@@ -167,7 +173,7 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
         return PairList(*_indices_of(items, sets))
     array = np.asarray(items)
     if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(
+        raise WrongTypeError(
             f"pairs: found an array of {array.dtype} of shape {array.shape}, expected two names or "
             "two indices for each pair"
         )
@@ -323,7 +329,7 @@ def _indices_of(
     indices = np.empty((2, len(items)), np.int32)
     for number, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) != 2:
-            raise TypeError(f"pairs[{number}] {item!r}: expected two names or two indices")
+            raise WrongTypeError(f"pairs[{number}] {item!r}: expected two names or two indices")
         for side, name in enumerate(item):
             place = places[side % len(places)].get(name)
             if place is None:

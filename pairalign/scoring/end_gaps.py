@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, TIES
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, WrongTypeError
 from pairalign.base.spelling import spelled
 from pairalign.scoring.cigars import DELETION, INSERTION, Span
 from pairalign.scoring.matrices import Number, to_decimal
@@ -252,7 +252,7 @@ def _parse_ends(ends: str | Iterable[str] | None) -> frozenset[str]:
     if ends is None:
         return frozenset()
     if not isinstance(ends, Iterable):
-        raise TypeError(f"free_ends {ends!r}: expected some of {', '.join(ENDS)}")
+        raise WrongTypeError(f"free_ends {ends!r}: expected some of {', '.join(ENDS)}")
     names = [name.strip() for name in ends.split(",")] if isinstance(ends, str) else list(ends)
     for name in names:
         if name not in ENDS:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, WrongTypeError
 from pairalign.scoring.matrices import Number, Table, check_symmetric, name_of_scores, to_decimal
 from pairalign.sequences.alphabets import Alphabet
 
@@ -56,7 +56,7 @@ def given_table(matrix: Matrix, alphabet: Alphabet) -> Table:
         It is nothing of these kinds.
     """
     if not is_matrix(matrix):
-        raise TypeError(f"{_WHAT} is of type {type(matrix).__name__}, {_EXPECTED}")
+        raise WrongTypeError(f"{_WHAT} is of type {type(matrix).__name__}, {_EXPECTED}")
     if isinstance(matrix, Mapping):
         scores = _of_mapping(matrix)
     elif isinstance(matrix, tuple):

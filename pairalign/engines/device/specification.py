@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pairalign.base.error_types import DeviceError
+from pairalign.base.error_types import DeviceError, WrongTypeError
 
 if TYPE_CHECKING:
     from pairalign.engines.device.device_engine import Device
@@ -25,7 +25,7 @@ def parse_indices(device: str, framework: str) -> tuple[int, ...] | None:
         It is no text.
     """
     if not isinstance(device, str):
-        raise TypeError(f"device {device!r}: expected a str, such as auto, cpu or cuda:0,1")
+        raise WrongTypeError(f"device {device!r}: expected a str, such as auto, cpu or cuda:0,1")
     match = re.fullmatch(rf"{framework}(?::(\d+(?:,\d+)*))?", device)
     if not match:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import FastaError
+from pairalign.base.error_types import FastaError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.jobs.circular.circular import Strands, check_circular
 from pairalign.jobs.circular.rotations import align_list, free_target_ends, rotated
@@ -126,7 +126,7 @@ def find_start(sequences: SequenceSet, to: str) -> tuple[int, int]:
         There is no such sequence, or it has no such residue.
     """
     if not isinstance(to, str):
-        raise TypeError(f"to {to!r}: expected the name of a sequence, or NAME:1000")
+        raise WrongTypeError(f"to {to!r}: expected the name of a sequence, or NAME:1000")
     name, residue = to, "1"
     if to not in sequences.names and ":" in to:
         name, _, residue = to.rpartition(":")

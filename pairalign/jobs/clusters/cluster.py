@@ -33,7 +33,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_ORDERS
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.jobs.clusters.abundances import read_abundances
 from pairalign.jobs.clusters.cluster_request import (
@@ -238,7 +238,7 @@ def cluster(
 def _as_labels(extend: npt.ArrayLike) -> Int32s:
     labels = np.asarray(extend)
     if labels.dtype.kind not in "iu" and labels.size:
-        raise TypeError(f"extend: found an array of {labels.dtype}, expected whole numbers")
+        raise WrongTypeError(f"extend: found an array of {labels.dtype}, expected whole numbers")
     return labels.astype(np.int32)
 
 

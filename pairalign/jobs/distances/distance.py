@@ -21,7 +21,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import BY_FILE
-from pairalign.base.error_types import DistanceError, UsageError
+from pairalign.base.error_types import DistanceError, UsageError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.jobs.distances.distinct_distances import distinct_run
 from pairalign.jobs.distances.group_membership import GroupBy, find_groups, reading_of_groups
@@ -146,7 +146,7 @@ def check_known(
         The names are others, none is left, or the measure is another.
     """
     if not isinstance(old_matrix, distance_matrix.DistanceMatrix):
-        raise TypeError(f"extend {old_matrix!r}: expected the distances of a set")
+        raise WrongTypeError(f"extend {old_matrix!r}: expected the distances of a set")
     count = len(old_matrix)
     if old_matrix.names != list(sequences.names[:count]):
         raise DistanceError(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import DistanceError
+from pairalign.base.error_types import DistanceError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.base.packages import needed
 from pairalign.jobs.distances.distance import measure_run, plan_distances
@@ -107,7 +107,7 @@ def tree(
     if isinstance(source, RectangularDistances):
         raise DistanceError("distances of two sets have no tree: give those of one")
     if isinstance(source, np.ndarray):
-        raise TypeError(
+        raise WrongTypeError(
             f"an array of shape {source.shape} has no names: make distances of it first, with "
             "DistanceMatrix.from_square(names, array) or DistanceMatrix(names, condensed)"
         )

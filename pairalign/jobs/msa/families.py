@@ -12,7 +12,12 @@ from itertools import islice
 from pairalign.alignments.multiple import Homologs
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check, check_arguments, make
-from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
+from pairalign.base.error_types import (
+    CapacityError,
+    FastaError,
+    NoSequencesError,
+    WrongTypeError,
+)
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
@@ -101,7 +106,7 @@ def align_families(
     check(resources)
     check_device(device)
     if not isinstance(families, Mapping):
-        raise TypeError(f"families {families!r}: expected names and their sequences")
+        raise WrongTypeError(f"families {families!r}: expected names and their sequences")
     sets = read_families({name: given_sequences(family, {}) for name, family in families.items()})
     oriented = orient_families(sets, strand, resources)
     sets = {name: orientation.sequences for name, orientation in oriented.items()}

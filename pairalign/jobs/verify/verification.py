@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import as_several, path_text
 from pairalign.base.choices import TABLE_ENDINGS
+from pairalign.base.error_types import WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.formats.names import check_ending, table_format
@@ -127,7 +128,7 @@ def verify(
     call = Call(verify, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     named = as_several("columns", columns)
     if not all(isinstance(name, str) for name in named):
-        raise TypeError(f"columns {columns!r}: expected names of columns")
+        raise WrongTypeError(f"columns {columns!r}: expected names of columns")
     path = path_text("alignments", alignments)
     request = call.request(
         VerifyOptions, mode=mode, alignments=path, input="", columns=",".join(named)
