@@ -37,10 +37,12 @@ struct Place {
     uint32_t before : 3;  // the residue before it, if the word that begins there is in the index
 };
 
-// A word of a read, and its places, from the first one to the last of those that were not looked at.
+// A word of a read, and its places, from the first one to the last of those that were not looked at. The
+// read that this one is in stands here: most words have no place in the few long reads of a round, and each
+// look at a place is a miss of the cache.
 struct WordPlaces {
     int64_t first, stop;
-    int32_t row;
+    int32_t row, read;
     uint32_t before;
     bool is_frequent;
 };
@@ -80,12 +82,16 @@ struct pairalign_read_seeds {
     const uint8_t* codes(int32_t read) const { return reads.codes + reads.offsets[read]; }
     bool is_frequent(uint64_t word) const { return !frequent_.empty() && frequent_[word]; }
 
-    std::vector<pairalign::WordPlaces> words_of(const std::vector<uint8_t>& rows) const {
+    // Those that have places in a read, or in one after it.
+    std::vector<pairalign::WordPlaces> words_from(int32_t read, const std::vector<uint8_t>& rows) const {
         std::vector<pairalign::WordPlaces> found;
         const auto take = [&](uint64_t word, int32_t row) {
+            const int64_t first = starts_[word], stop = starts_[word + 1];
+            const int32_t last = last_read(first, stop);
+            if (last < read) return;
             const uint32_t before = row > 0 ? rows[static_cast<size_t>(row) - 1] : pairalign::NONE_BEFORE;
-            found.push_back({starts_[word], starts_[word + 1], row,
-                             before < 4 ? before : pairalign::NONE_BEFORE, is_frequent(word)});
+            found.push_back(
+                {first, stop, row, last, before < 4 ? before : pairalign::NONE_BEFORE, is_frequent(word)});
         };
         pairalign::for_each_word(rows.data(), static_cast<int32_t>(rows.size()), reads.word, 2,
                                  reads.unambiguous, take);
@@ -94,16 +100,19 @@ struct pairalign_read_seeds {
     // Calls take(place) for the places of a word that are left in a read, or those after it.
     template <typename Take>
     void each_place_from(int32_t read, pairalign::WordPlaces& word, Take take) const {
-        for (; word.stop > word.first; --word.stop) {
-            const pairalign::Place place = places_[static_cast<size_t>(word.stop) - 1];
-            if (place.read < read) break;
-            take(place);
+        while (word.read >= read) {
+            take(places_[static_cast<size_t>(--word.stop)]);
+            word.read = last_read(word.first, word.stop);
         }
     }
 
     const pairalign_seed_reads reads;
 
 private:
+    // -1: there are no places.
+    int32_t last_read(int64_t first, int64_t stop) const {
+        return stop > first ? places_[static_cast<size_t>(stop) - 1].read : -1;
+    }
     template <typename Take>
     void each_place_of_all(Take take) const {
         for (int32_t read = 0; read < reads.reads; ++read)
@@ -270,7 +279,7 @@ bool find_pairs(const pairalign_read_seeds& seeds, const NearSeeds& near, int32_
     const bool is_sure = seeds.reads.least_score <= 0;
     const int32_t least = seeds.reads.least_seeds, after = read + 1;
     SquaresOfReads squares(static_cast<int32_t>(rows.size()), is_sure ? 1 : least, is_sure);
-    std::vector<WordPlaces> words = seeds.words_of(rows);
+    std::vector<WordPlaces> words = seeds.words_from(after, rows);
     std::vector<int32_t> more(static_cast<size_t>(seeds.reads.reads), 0);
     std::vector<Pair> found;  // from the last to the first
     for (int32_t stop = seeds.reads.reads; stop > after;) {
@@ -285,6 +294,8 @@ bool find_pairs(const pairalign_read_seeds& seeds, const NearSeeds& near, int32_
             });
         }
         squares.finish();
+        const auto is_done = [=](const WordPlaces& word) { return word.read < after; };
+        words.erase(std::remove_if(words.begin(), words.end(), is_done), words.end());
         while (stop > first) {
             const std::vector<Square>& some = squares.of(--stop);
             const int32_t extra = more[static_cast<size_t>(stop)];

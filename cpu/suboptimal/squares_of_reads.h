@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "seed_squares.h"
@@ -30,7 +31,8 @@ public:
             cells += across(others_.back());
         }
         std::reverse(others_.begin(), others_.end());
-        here_.assign(cells, 0), before_.assign(cells, 0);
+        const size_t blocks = (cells + AT_ONCE - 1) / AT_ONCE;
+        here_.clear(blocks), before_.clear(blocks);
         band_ = 0;
         return first_;
     }
@@ -42,8 +44,10 @@ public:
     void add(int32_t read, int32_t start, int32_t points) {
         Other& other = others_[static_cast<size_t>(read - first_)];
         other.points[1] += points;
-        const int32_t cell = ((row_ - start + other.columns) >> DIAGONAL_BITS) + 1;
-        here_[other.cells + static_cast<size_t>(cell)] += static_cast<uint16_t>(points);
+        const int32_t across = ((row_ - start + other.columns) >> DIAGONAL_BITS) + 1;
+        const size_t cell = other.cells + static_cast<size_t>(across);
+        here_.points[cell] += static_cast<uint16_t>(points);
+        here_.is_used[cell / AT_ONCE] = 1;
     }
     void finish() { finish_band(), finish_band(); }
     const std::vector<Square>& of(int32_t read) const {
@@ -60,6 +64,19 @@ private:
         int32_t points[2];  // in the row of cells before, and here
         std::vector<Square> found;
     };
+    // Of a row, in blocks. Two long reads have seeds in few of them.
+    struct Cells {
+        std::vector<uint16_t> points;
+        std::vector<uint8_t> is_used;  // of each block
+
+        void clear(size_t blocks) { points.assign(blocks * AT_ONCE, 0), is_used.assign(blocks, 0); }
+        void clear_used() {
+            for (size_t block = 0; block < is_used.size(); ++block) {
+                if (is_used[block]) std::fill_n(points.data() + block * AT_ONCE, AT_ONCE, 0);
+                is_used[block] = 0;
+            }
+        }
+    };
 
     size_t across(const Other& other) const {
         return static_cast<size_t>((rows_ + other.columns) >> DIAGONAL_BITS) + 3;
@@ -67,26 +84,31 @@ private:
     void finish_band() {
         for (Other& other : others_) {
             if (other.points[0] + other.points[1] >= least_of(other)) look_at(other);
-            if (other.points[0] > 0) std::fill_n(before_.data() + other.cells, across(other), 0);
             other.points[0] = other.points[1], other.points[1] = 0;
         }
-        before_.swap(here_);
+        before_.clear_used();
+        std::swap(before_, here_);
         ++band_;
     }
     int32_t least_of(const Other& other) const {
         return only_most_ && !other.found.empty() ? other.found[0].points + 1 : least_;
     }
+    bool is_used(size_t cell) const {
+        return before_.is_used[cell / AT_ONCE] || here_.is_used[cell / AT_ONCE];
+    }
     void look_at(Other& other) {
-        const uint16_t* const above = before_.data() + other.cells;
-        const uint16_t* const below = here_.data() + other.cells;
-        const size_t corners = across(other) - 1;
+        const uint16_t* const above = before_.points.data();
+        const uint16_t* const below = here_.points.data();
+        const size_t corners_end = other.cells + across(other) - 1;
         const auto points = [=](size_t k) { return above[k] + below[k] + (above[k + 1] + below[k + 1]); };
-        for (size_t from = 0; from < corners; from += AT_ONCE) {
-            const size_t stop = std::min(corners, from + AT_ONCE);
+        for (size_t from = other.cells, stop; from < corners_end; from = stop) {
+            stop = std::min(corners_end, (from / AT_ONCE + 1) * AT_ONCE);
+            if (!is_used(from) && !is_used(stop)) continue;
             int32_t most = 0;
             for (size_t k = from; k < stop; ++k) most = std::max(most, points(k));
             for (size_t k = from; most >= least_of(other) && k < stop; ++k)
-                if (points(k) >= least_of(other)) take(other, points(k), static_cast<int32_t>(k));
+                if (points(k) >= least_of(other))
+                    take(other, points(k), static_cast<int32_t>(k - other.cells));
         }
     }
     void take(Other& other, int32_t points, int32_t corner) {
@@ -99,7 +121,7 @@ private:
     const bool only_most_;
     int32_t first_ = 0, band_ = 0, row_ = 0;
     std::vector<Other> others_;
-    std::vector<uint16_t> here_, before_;
+    Cells here_, before_;
 };
 
 }  // namespace pairalign

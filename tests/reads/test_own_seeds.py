@@ -1,7 +1,9 @@
 """Candidates by pairalign's own seeds: nothing is missed where runs are forced, else little."""
 
 import re
+from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +106,39 @@ def test_threads_and_instruction_sets_find_the_same():
     assert all(one == tables[0] for one in tables)
     assert tables[0] == sorted(tables[0], key=lambda row: (row[0], -row[2], row[1]))
     assert len(tables[0]) > 100
+
+
+def most_points(first: str, second: str, word: int) -> int:
+    """Points of the best square of 512 rows and 64 diagonals."""
+    places = defaultdict(list)
+    for start in range(len(second) - word + 1):
+        places[second[start : start + word]].append(start)
+    squares: Counter[tuple[int, int]] = Counter()
+    for row in range(len(first) - word + 1):
+        for start in places[first[row : row + word]]:
+            goes_on = row > 0 and start > 0 and first[row - 1] == second[start - 1]
+            cell = row >> 8, (row - start + len(second)) >> 5
+            for down, across in product(range(2), repeat=2):
+                squares[cell[0] + down, cell[1] + across] += 1 if goes_on else 3
+    return max(squares.values(), default=0)
+
+
+def test_points_are_those_of_the_best_square():
+    """Of pieces that reads have in common, wherever these are in both."""
+    rng = np.random.default_rng(4)
+    first = "".join(rng.choice(list("ACGT"), 3000))
+    reads = [first]
+    for _ in range(40):
+        start, stop = np.sort(rng.integers(0, 3000, 2)).tolist()
+        other = "".join(rng.choice(list("ACGT"), rng.integers(1, 3000)))
+        reads.append(other + first[start : min(stop, start + 60)] + other[::-1][: start // 2])
+    word, scoring = 7, PRESETS["ont"].scoring("local")
+    most = [most_points(first, one, word) for one in reads[1:]]
+    for least in sorted(set(most))[::3]:
+        options = {"word": word, "least_seeds": least, "least_score": 0, "threads": 1}
+        found = pairs_with_seeds(SequenceSet.from_strings(reads), scoring, **options).tolist()
+        partners = [other for read, other, strand in found if read == 0 and strand == 1]
+        assert partners == [k for k, points in enumerate(most, 1) if points >= least]
 
 
 def test_a_score_is_needed_near_seeds():
