@@ -85,6 +85,7 @@ class BlockDiagonals(KernelFamily):
     ----------
     rows_a_lane : int, optional
         4, 8 or 16 rows of the matrix a lane, for measurements; default: by the pairs' lengths.
+        With scores of residues in 32 bits always 4.
     """
 
     name = "block-diagonals"

@@ -112,7 +112,7 @@ class Task:
     wide : bool
         Scores of residues need 32 bits.
     rows_a_lane : int or None
-        Of `ROWS_A_LANE`; None: `choose_rows` decides.
+        Of `ROWS_A_LANE`, where scores are not wide; None: `choose_rows` decides.
     """
 
     traced: bool
@@ -125,10 +125,10 @@ class Task:
 
 def choose_rows(shapes: Sequence[Shape], task: Task) -> int:
     """Choose how many rows a lane has: many are faster, few keep more of the device busy."""
+    if task.wide:  # more rows of a large alphabet do not fit the shared memory
+        return ROWS_A_LANE[0]
     if task.rows_a_lane is not None:
         return task.rows_a_lane
-    if task.wide:
-        return ROWS_A_LANE[0]
     few, many = ROWS_A_LANE[1:]
     strips = sum(-(-shape.rows // (LANES * many)) for shape in shapes)
     return many if strips >= 4 * task.multiprocessors else few
