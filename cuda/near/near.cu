@@ -19,7 +19,7 @@
 
 namespace {
 
-constexpr int COLUMNS = 128, ROWS = 64, MOST_DIAGONALS = 17;
+constexpr int MOST_DIAGONALS = 17;
 constexpr uint32_t WARP = 0xffffffffu;
 constexpr int32_t NONE = 1 << 29;  // what no path reaches; sums of a few costs fit besides
 

@@ -7,6 +7,8 @@
 
 constexpr int NEAR_CODES = 32;    // of an alphabet
 constexpr int NEAR_LONGEST = 64;  // residues of a sequence
+// Of a block, of each kernel that finds pairs.
+constexpr int COLUMNS = 128, ROWS = 64;
 
 // Sequences by position: longest first, so that neighbours are alike.
 struct NearSide {

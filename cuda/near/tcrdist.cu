@@ -1,8 +1,7 @@
 // Pairs of receptors whose TCRdist is within a limit: those that cpu/near/tcrdist.cpp finds.
 //
 // Computes   the sum over regions of what residues opposite one another cost, and of what those in the gap
-// do,
-//            which is at a fixed place or where the residues cost least (cpu/near/tcrdist_kernel.h)
+//            do, which is at a fixed place or where the residues cost least (cpu/near/tcrdist_kernel.h)
 // In         TcrArguments: regions of both sets, costs, the limit.
 // Out        found[]: the pairs, in no order, and how many there are.
 // Threads    A block for ROWS rows and COLUMNS columns, a column a thread; regions one after the other.
@@ -12,8 +11,6 @@
 #include "tcrdist.cuh"
 
 namespace {
-
-constexpr int COLUMNS = 128, ROWS = 64;
 
 struct Shared {
     uint16_t sums[ROWS][COLUMNS];  // a region comes to less than 2^12

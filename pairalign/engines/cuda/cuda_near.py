@@ -27,7 +27,7 @@ LONGEST = 64
 """Residues of a sequence, at most: as in the kernel's source."""
 
 _ROWS, _COLUMNS = 64, 128
-"""Of a block: as in the kernels' sources."""
+"""Of a block: as in cuda/near/near.cuh."""
 _MOST_GRID = 65_535
 _PAIRS_AT_ONCE = 1 << 33
 _MOST_FOUND = 1 << 24
