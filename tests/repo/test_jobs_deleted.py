@@ -102,7 +102,7 @@ def copy_without(gone: set[str], root: Path) -> None:
         ignore=lambda folder, _: gone if folder == jobs else (),
         copy_function=os.symlink,
     )
-    for name in ("tests", "scripts", "examples", "pyproject.toml"):
+    for name in ("tests", "scripts", "examples", "cuda", "common", "pyproject.toml"):
         (root / name).symlink_to(ROOT / name)
 
 
