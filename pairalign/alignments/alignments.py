@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.runs import gather_runs, take_fields
 from pairalign.base.arrays import Int32s
+from pairalign.base.error_types import UsageError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -85,7 +86,7 @@ class Alignments:
 
     Raises
     ------
-    ValueError
+    UsageError
         If the fields do not fit together.
 
     Notes
@@ -122,23 +123,23 @@ class Alignments:
             dtype = np.int8 if name == "strand" else np.int32
             values = np.ascontiguousarray(values, dtype=dtype)
             if values.shape != (pairs,):
-                raise ValueError(f"field '{name}' has shape {values.shape}, expected ({pairs},)")
+                raise UsageError(f"field '{name}' has shape {values.shape}, expected ({pairs},)")
             setattr(self, name, values)
         if len({getattr(self, name) is None for name in STATS_FIELDS}) > 1:
-            raise ValueError("spans and counts come all together or not at all")
+            raise UsageError("spans and counts come all together or not at all")
         if (self.cigar is None) != (self.cigar_offsets is None):
-            raise ValueError("cigar and cigar_offsets come together")
+            raise UsageError("cigar and cigar_offsets come together")
         if self.cigar is None or self.cigar_offsets is None:
             return
         if not self.has_stats:
-            raise ValueError("CIGARs come with spans and counts")
+            raise UsageError("CIGARs come with spans and counts")
         self.cigar = np.ascontiguousarray(self.cigar, dtype=np.uint32)
         offsets = np.ascontiguousarray(self.cigar_offsets, dtype=np.int64)
         self.cigar_offsets = offsets
         if offsets.shape != (pairs + 1,):
-            raise ValueError(f"cigar_offsets has shape {offsets.shape}, expected ({pairs + 1},)")
+            raise UsageError(f"cigar_offsets has shape {offsets.shape}, expected ({pairs + 1},)")
         if offsets[0] < 0 or offsets[-1] > len(self.cigar) or (offsets[1:] < offsets[:-1]).any():
-            raise ValueError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
+            raise UsageError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
 
     @property
     def has_stats(self) -> bool:
@@ -171,25 +172,25 @@ class Alignments:
 
     @property
     def bits(self) -> npt.NDArray[np.float64]:
-        """Bit scores, float64 of shape (n,); ValueError where they are not known."""
+        """Bit scores, float64 of shape (n,); UsageError where they are not known."""
         return self._statistics.bits(self)
 
     @property
     def evalue(self) -> npt.NDArray[np.float64]:
-        """E-values of the queries' searches, float64 of shape (n,); ValueError as for `bits`."""
+        """E-values of the queries' searches, float64 of shape (n,); UsageError as for `bits`."""
         return self._statistics.evalues(self)
 
     @property
     def _statistics(self) -> Statistics:
         if self.significance is None:
-            raise ValueError(
+            raise UsageError(
                 "bits and E-values are not known: they are those of local alignments with costs "
                 "that have published parameters, or of align(max_evalue=...)"
             )
         return self.significance
 
     def field(self, name: str) -> Int32s:
-        """Return one of the spans and counts, shape (n,); ValueError if only scores were computed.
+        """Return one of the spans and counts, shape (n,); UsageError if only scores were computed.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ class Alignments:
         """
         values: Int32s | None = getattr(self, name)
         if values is None:
-            raise ValueError(f"only scores were computed: there is no '{name}'")
+            raise UsageError(f"only scores were computed: there is no '{name}'")
         return values
 
     def __len__(self) -> int:
@@ -272,7 +273,7 @@ class Alignments:
         chosen, count = np.asarray(pairs), len(self)
         if chosen.dtype == np.bool_:
             if chosen.shape != (count,):
-                raise ValueError(f"the mask has shape {chosen.shape}, expected ({count},)")
+                raise UsageError(f"the mask has shape {chosen.shape}, expected ({count},)")
             return np.flatnonzero(chosen)
         if not chosen.size:
             return np.arange(0)
@@ -313,21 +314,21 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
 
     Raises
     ------
-    ValueError
+    UsageError
         If there is nothing to join or the parts do not fit together.
     """
     if not parts:
-        raise ValueError("nothing to concatenate: expected at least one Alignments")
+        raise UsageError("nothing to concatenate: expected at least one Alignments")
     first = parts[0]
     if len(parts) == 1:
         return first
     for part in parts:
         if part.queries is not first.queries or part.targets is not first.targets:
-            raise ValueError("cannot concatenate alignments of different sequence sets")
+            raise UsageError("cannot concatenate alignments of different sequence sets")
         if part.scoring != first.scoring:
-            raise ValueError("cannot concatenate alignments of different scorings")
+            raise UsageError("cannot concatenate alignments of different scorings")
         if (part.has_stats, part.has_cigar) != (first.has_stats, first.has_cigar):
-            raise ValueError("cannot concatenate alignments with different fields")
+            raise UsageError("cannot concatenate alignments with different fields")
     joined: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
         for field in fields(Alignments)

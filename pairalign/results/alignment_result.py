@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tie_counts import TieCounter
+from pairalign.base.error_types import UsageError
 from pairalign.base.limits import default_bytes, usable_cores
 from pairalign.base.notebooks import html_text
 from pairalign.base.packages import check_biopython
@@ -40,7 +41,7 @@ class Alignment:
 
     Raises
     ------
-    ValueError
+    UsageError
         By whatever needs spans, counts or the CIGAR when these were not computed.
     """
 
@@ -90,12 +91,12 @@ class Alignment:
 
     @property
     def bits(self) -> float:
-        """Bit score; ValueError where it is not known."""
+        """Bit score; UsageError where it is not known."""
         return float(self._alone.bits[0])
 
     @property
     def evalue(self) -> float:
-        """E-value of the query's search; ValueError where it is not known."""
+        """E-value of the query's search; UsageError where it is not known."""
         return float(self._alone.evalue[0])
 
     @property
@@ -171,7 +172,7 @@ class Alignment:
         """CIGAR runs, uint32 of shape (runs,): ``length << 4 | op``."""
         runs, offsets = self.alignments.cigar, self.alignments.cigar_offsets
         if runs is None or offsets is None:
-            raise ValueError("CIGARs were not computed for these alignments")
+            raise UsageError("CIGARs were not computed for these alignments")
         return runs[offsets[self.index] : offsets[self.index + 1]]
 
     @property
@@ -377,9 +378,9 @@ def mark_confidence(alignments: Alignments) -> list[str]:
     from pairalign.engines.pair_posteriors import ColumnConfidence
 
     if not alignments.has_cigar:
-        raise ValueError("how sure columns are needs CIGARs: align with detail='cigar'")
+        raise UsageError("how sure columns are needs CIGARs: align with detail='cigar'")
     if alignments.strand is not None and (alignments.strand < 0).any():
-        raise ValueError("how sure columns are is known of alignments on strand plus")
+        raise UsageError("how sure columns are is known of alignments on strand plus")
     marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(alignments)
     text, bounds = marks.tobytes().decode(), offsets.tolist()
     return [text[start:stop] for start, stop in itertools.pairwise(bounds)]

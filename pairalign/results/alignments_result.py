@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import alignments
+from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.pairs.want import Detail
 from pairalign.results.alignment_result import Alignment, count_ties, mark_confidence
@@ -53,7 +54,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
         """How likely each column of each alignment is right, by posteriors, made when first read.
 
         A mark for each column: ``0`` for a probability below 0.05, ``1`` up to 0.15, ..., ``*``
-        from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
+        from 0.95 on, as HMMER shows them; ``.`` for gaps. UsageError without CIGARs, and
         where a query was reverse-complemented.
         """
         return mark_confidence(self)
@@ -62,7 +63,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
     def ties(self) -> npt.NDArray[np.uint32]:
         """How many optimal alignments each pair has, at most 2^32 - 1; counted when first read.
 
-        uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. ValueError without spans
+        uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. UsageError without spans
         and counts, and for an alignment that is not optimal, as others than the first of `hsps`.
         """
         return count_ties(self)
@@ -116,7 +117,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
 
         Raises
         ------
-        ValueError
+        UsageError
             There is no such measure, or it was not computed.
         """
         values = np.asarray(self._measured(measure), np.float64)[::-1]  # the first comes last
@@ -169,7 +170,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
             comes once. To align no other pairs at all, use ``align(max_hits=k)``.
         """
         if k < 1:
-            raise ValueError(f"k is {k}, expected 1 or more")
+            raise UsageError(f"k is {k}, expected 1 or more")
         values = np.nan_to_num(np.asarray(self._measured(rank), np.float64), nan=-np.inf)
         keys = values if rank == "evalue" else -values
         indices, partners = self.query, self.targets.canonical_places()[self.target]
@@ -198,7 +199,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
 
     def _measured(self, measure: str) -> Any:
         if measure not in _MEASURES:
-            raise ValueError(f"{measure!r}: expected one of {', '.join(_MEASURES)}")
+            raise UsageError(f"{measure!r}: expected one of {', '.join(_MEASURES)}")
         return getattr(self, measure)
 
     def _repr_html_(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.error_types import UsageError
 from pairalign.base.packages import needed
 from pairalign.scoring.own_scores import own_scores
 
@@ -55,7 +56,7 @@ def make_igraph(alignments: Alignments) -> Any:
 def make_scipy(alignments: Alignments, weight: str) -> Any:
     """Make a ``scipy.sparse.csr_array``; see `pairalign.Alignments.to_scipy`."""
     if weight not in WEIGHTS:
-        raise ValueError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
+        raise UsageError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
     with needed("a graph", "scipy", "'pairalign[graph]'"):
         import scipy.sparse  # type: ignore[import-untyped]
     best = _best_of_pairs(alignments)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import count_bytes
-from pairalign.base.error_types import FastaError
+from pairalign.base.error_types import FastaError, UsageError
 from pairalign.base.spelling import spelled
 
 INVALID = 255
@@ -97,14 +97,14 @@ _LETTERS = [b for b in range(256) if bytes([b]).isalpha()]
 
 
 def get_alphabet(alphabet: Alphabet | str) -> Alphabet:
-    """Return an alphabet given itself or its name; ValueError for another name."""
+    """Return an alphabet given itself or its name; UsageError for another name."""
     if isinstance(alphabet, Alphabet):
         return alphabet
     try:
         return ALPHABETS[alphabet.lower()]
     except (KeyError, AttributeError):
         expected = " or ".join(repr(name) for name in ALPHABETS)
-        raise ValueError(f"unknown alphabet {alphabet!r}, expected {expected}") from None
+        raise UsageError(f"unknown alphabet {alphabet!r}, expected {expected}") from None
 
 
 def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import cut_name
+from pairalign.base.error_types import WrongTypeError, cut_name
 from pairalign.sequences.sequence_records import Origin, Records, Sequence, join_records
 
 Several = slice | list[int] | list[str] | list[bool] | npt.NDArray[Any]
@@ -41,13 +41,17 @@ def places_of(chosen: Several, names: list[str]) -> npt.NDArray[np.int64]:
     if values.dtype == np.bool_ and values.shape != (count,):
         raise IndexError(f"a mask of shape {values.shape}, expected ({count},)")
     if values.ndim != 1:
-        raise TypeError(f"expected indices, names or a mask, found an array of {values.ndim} axes")
+        raise WrongTypeError(
+            f"expected indices, names or a mask, found an array of {values.ndim} axes"
+        )
     if values.dtype == np.bool_:
         return np.flatnonzero(values)
     if values.dtype.kind in "UO" and all(isinstance(value, str) for value in values.tolist()):
         return _of_names(values.tolist(), names)
     if values.dtype.kind not in "iu":
-        raise TypeError(f"expected indices, names or a mask, found values of type {values.dtype}")
+        raise WrongTypeError(
+            f"expected indices, names or a mask, found values of type {values.dtype}"
+        )
     for wrong in values[(values < -count) | (values >= count)][:1].tolist():
         raise IndexError(f"there is no sequence {wrong}: expected -{count} to {count - 1}")
     return np.where(values < 0, values + count, values).astype(np.int64)

@@ -27,7 +27,13 @@ from typing import IO
 
 from pairalign.base.arrays import count_bytes
 from pairalign.base.compression import decompress
-from pairalign.base.error_types import FastaError, NoSequencesError, shown_name, unreadable
+from pairalign.base.error_types import (
+    FastaError,
+    NoSequencesError,
+    WrongTypeError,
+    shown_name,
+    unreadable,
+)
 from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
@@ -139,7 +145,7 @@ def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
     """Return everything in `source` and the name to use for it in messages."""
     if not isinstance(source, (str, os.PathLike)):
         if not hasattr(source, "read"):
-            raise TypeError(
+            raise WrongTypeError(
                 f"expected the path of a file or an open one, found {source!r} "
                 f"(of type {type(source).__name__})"
             )

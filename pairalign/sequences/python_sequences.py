@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Protocol, SupportsIndex, TypeGuard
 
+from pairalign.base.error_types import UsageError, WrongTypeError
+
 _EXPECTED = "expected a str, bytes, or an object with .seq or .residues"
 RESIDUES = ("sequence", "seq")
 NAMES = ("name", "id")
@@ -30,11 +32,11 @@ def named_residues(
     ------
     TypeError
         Something is no sequence, or no name; the message says which.
-    ValueError
+    UsageError
         There are more of the ones than of the others.
     """
     if isinstance(sequences, (str, bytes)):
-        raise TypeError("expected several sequences, found one string: put it in a list")
+        raise WrongTypeError("expected several sequences, found one string: put it in a list")
     if isinstance(sequences, Mapping):
         names = list(sequences) if names is None else names
         sequences = sequences.values()
@@ -48,7 +50,7 @@ def named_residues(
     names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
     titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
     if len(titles) != len(items):
-        raise ValueError(f"{len(items)} sequences but {len(titles)} names")
+        raise UsageError(f"{len(items)} sequences but {len(titles)} names")
     named = enumerate(zip(items, titles, strict=True), 1)
     return titles, [residues_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
 
@@ -88,7 +90,7 @@ def columns_of(table: DataTable) -> tuple[list[object], list[object] | None]:
     residues = [title for title in titles if title.lower() in RESIDUES]
     names = [title for title in titles if title.lower() in NAMES]
     if len(residues) != 1 or len(names) > 1:
-        raise TypeError(
+        raise WrongTypeError(
             f"found a table (of type {type(table).__name__}) with the columns "
             f"{', '.join(map(repr, titles))}: expected one named {' or '.join(RESIDUES)}, and at "
             f"most one named {' or '.join(NAMES)}; or give one of its columns"
@@ -138,8 +140,8 @@ def residues_of(item: object, what: str) -> bytes:
         try:
             return bytes(residues)
         except Exception as error:  # a Seq of which only the length is known
-            raise TypeError(f"{what}: its residues cannot be read: {error}") from error
-    raise TypeError(f"{what} is {_describe(item)}, {_EXPECTED}")
+            raise WrongTypeError(f"{what}: its residues cannot be read: {error}") from error
+    raise WrongTypeError(f"{what} is {_describe(item)}, {_EXPECTED}")
 
 
 def _plain(value: object) -> object:
@@ -178,7 +180,7 @@ def name_of(name: object, what: str) -> str:
             return name.decode()
         except UnicodeDecodeError:
             pass
-    raise TypeError(f"{what} is {_describe(name)}, expected a str")
+    raise WrongTypeError(f"{what} is {_describe(name)}, expected a str")
 
 
 def record_name(item: object) -> object:

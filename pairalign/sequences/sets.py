@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.arrays import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
-from pairalign.base.error_types import FastaError, NoSequencesError, shown_name
+from pairalign.base.error_types import FastaError, NoSequencesError, WrongTypeError, shown_name
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
@@ -108,7 +108,7 @@ class SequenceSet:
         source: str = "sequences",
     ) -> None:
         if not isinstance(records, Records):
-            raise TypeError(
+            raise WrongTypeError(
                 f"expected Records, found {type(records).__name__}: make a set of Python objects "
                 "with SequenceSet.from_strings, of a file with read_fasta"
             )

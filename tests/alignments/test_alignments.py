@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 from strategies import MODES
 
+from pairalign.errors import UsageError
 from pairalign.pairs.want import Detail
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
@@ -100,7 +101,7 @@ def test_arrays_of_the_right_type_are_not_copied():
 def test_fields_that_do_not_fit_are_refused(change, message):
     good = small()
     fields = {name: getattr(good, name) for name in FIELDS} | change
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(UsageError, match=message):
         Alignments(queries=good.queries, targets=good.targets, scoring=good.scoring, **fields)
 
 
@@ -217,7 +218,7 @@ def test_slices_and_take_agree_with_single_views(seed, detail, start, stop, step
 
 def test_take_refuses_what_is_not_an_index():
     alignments = sample(5)
-    with pytest.raises(ValueError, match="mask has shape"):
+    with pytest.raises(UsageError, match="mask has shape"):
         alignments.take([True])
     with pytest.raises(TypeError):
         alignments.take([0.5])
@@ -236,30 +237,30 @@ def test_concatenate_undoes_cutting(seed, detail, cuts):
 
 def test_concatenate_refuses_what_does_not_fit():
     alignments = sample(5)
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(UsageError, match="at least one"):
         concatenate([])
-    with pytest.raises(ValueError, match="different sequence sets"):
+    with pytest.raises(UsageError, match="different sequence sets"):
         concatenate([alignments, sample(6)])
     sets = alignments.queries, alignments.targets
     rng = np.random.default_rng(0)
     other = random_alignments(rng, *sets, make_scoring("protein", gap_open=12), 3)
-    with pytest.raises(ValueError, match="different scorings"):
+    with pytest.raises(UsageError, match="different scorings"):
         concatenate([alignments, other])
     other = random_alignments(rng, *sets, alignments.scoring, 3, Detail.STATS)
-    with pytest.raises(ValueError, match="different fields"):
+    with pytest.raises(UsageError, match="different fields"):
         concatenate([alignments, other])
 
 
 def test_what_was_not_computed_is_said():
     scores = sample(5, detail=Detail.SCORE)
     for name in ("columns", "identity"):
-        with pytest.raises(ValueError, match="only scores"):
+        with pytest.raises(UsageError, match="only scores"):
             getattr(scores, name)
-    with pytest.raises(ValueError, match="only scores"):
+    with pytest.raises(UsageError, match="only scores"):
         scores[0].query_start  # noqa: B018
     assert str(scores[0]).count("\n") == 2
     stats = sample(5, detail=Detail.STATS)
-    with pytest.raises(ValueError, match="CIGARs were not computed"):
+    with pytest.raises(UsageError, match="CIGARs were not computed"):
         stats[0].rows()
     assert "identical" in str(stats[0])
 

@@ -62,9 +62,11 @@ def test_tables_have_names_and_sequences(package):
     assert found.score.tolist() == align(["MKV", "MKL"]).score.tolist()
     assert align(make({"seq": ["MKV", "MKL"]})).queries.names == ["seq1", "seq2"]
     for columns in ({"MKV": ["MKV"], "MKL": ["MKL"]}, {"seq": ["MK"], "sequence": ["MK"]}):
-        with pytest.raises(TypeError, match=r"found a table .* expected one named sequence or seq"):
+        with pytest.raises(
+            WrongTypeError, match=r"found a table .* expected one named sequence or seq"
+        ):
             align(make(columns))
-    with pytest.raises(TypeError, match="item 2"):
+    with pytest.raises(WrongTypeError, match="item 2"):
         align(make({"id": ["a", "b"], "seq": ["MKV", None]}))
 
 
@@ -72,13 +74,13 @@ def test_arrow_values_are_letters():
     arrow = pytest.importorskip("pyarrow")
     column = arrow.array(["MKV", "MKL"])
     assert align(column).score.tolist() == align(["MKV", "MKL"]).score.tolist()
-    with pytest.raises(TypeError, match=r"item 2 .*StringScalar: None"):
+    with pytest.raises(WrongTypeError, match=r"item 2 .*StringScalar: None"):
         align(arrow.array(["MKV", None]))
 
 
 def test_one_string_is_not_a_set():
     for text in ("MKV", b"MKV"):
-        with pytest.raises(TypeError, match="one string"):
+        with pytest.raises(WrongTypeError, match="one string"):
             SequenceSet.from_strings(text)
 
 
@@ -212,7 +214,7 @@ def test_numbers_beyond_64_bits_are_as_good_as_any(name):
 
 
 def test_what_is_no_file():
-    with pytest.raises(TypeError, match=r"expected the path .* found None"):
+    with pytest.raises(WrongTypeError, match=r"expected the path .* found None"):
         read_fasta(None)  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.errors import UsageError
+from pairalign.errors import UsageError, WrongTypeError
 
 SEQUENCES = {"a": "MKVLAAGIVG", "b": "MKVLSAGIVG", "c": "MKLAAGIV"}
 
@@ -36,7 +36,7 @@ SEQUENCES = {"a": "MKVLAAGIVG", "b": "MKVLSAGIVG", "c": "MKLAAGIV"}
 )
 def test_values_of_another_type(function, options):
     wrong = next(name for name in reversed(options) if name not in ("linkage", "min_identity"))
-    with pytest.raises(TypeError, match=f"^{wrong}\\b.*expected"):
+    with pytest.raises(WrongTypeError, match=f"^{wrong}\\b.*expected"):
         function(SEQUENCES, **options)
 
 
@@ -62,7 +62,7 @@ def test_values_of_another_type(function, options):
     ],
 )
 def test_places_of_another_type(function, options):
-    with pytest.raises(TypeError, match=f"^{list(options)[-1]}\\b.*expected"):
+    with pytest.raises(WrongTypeError, match=f"^{list(options)[-1]}\\b.*expected"):
         function(**options)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, WrongTypeError
 from pairalign.sequences.set_reading import read_set
 
 LETTERS = {"a": "MKVLAAGGW", "b": "MKV", "c": "MKWLAGRE", "d": "WWPHCMKVL"}
@@ -82,7 +82,7 @@ def test_messages_count_records_as_the_files_do(tmp_path):
 
 @pytest.mark.parametrize("wrong", [["ACGT"], {"a": "ACGT"}, "ACGT", None])
 def test_the_constructor_says_what_makes_sets(wrong):
-    with pytest.raises(TypeError, match="from_strings"):
+    with pytest.raises(WrongTypeError, match="from_strings"):
         pairalign.SequenceSet(wrong)  # type: ignore[arg-type]
 
 
@@ -93,5 +93,5 @@ def test_pairs_of_a_name_and_a_sequence(kind):
     found = pairalign.align(kind(given), device="cpu")
     assert found.queries.names == ["a", "b", "3"]
     assert found.queries[1].residues == "MKVL"
-    with pytest.raises(TypeError, match="item 1"):
+    with pytest.raises(WrongTypeError, match="item 1"):
         pairalign.align([("a", "MKV"), ("b", "MKV", "MK")])

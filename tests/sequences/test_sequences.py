@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.base.arrays import count_bytes
-from pairalign.errors import FastaError
+from pairalign.errors import FastaError, UsageError, WrongTypeError
 from pairalign.sequences.alphabets import DNA, INVALID, PROTEIN, get_alphabet, guess_alphabet
 from pairalign.sequences.set_reading import read_two_sets
 from pairalign.sequences.sets import SequenceSet
@@ -71,7 +71,7 @@ def test_contract_of_the_alphabets():
     assert DNA.letters == "ACGTRYSWKMBDHVN"
     assert DNA.letters[: DNA.unambiguous] == "ACGT"
     assert get_alphabet("DNA") is DNA
-    with pytest.raises(ValueError, match="'rna', expected 'protein' or 'dna'"):
+    with pytest.raises(UsageError, match="'rna', expected 'protein' or 'dna'"):
         get_alphabet("rna")
 
 
@@ -128,9 +128,9 @@ def test_from_strings_names_and_errors():
     assert SequenceSet.from_strings(["MK", "VL"]).names == ["seq1", "seq2"]
     assert SequenceSet.from_strings(["MK", "VL"], ["x", "y"])[-1].name == "y"
     assert SequenceSet.from_strings(s for s in ["M K\n"])[0].residues == "MK"
-    with pytest.raises(TypeError, match="found one string"):
+    with pytest.raises(WrongTypeError, match="found one string"):
         SequenceSet.from_strings("MKVL")
-    with pytest.raises(ValueError, match="2 sequences but 1 names"):
+    with pytest.raises(UsageError, match="2 sequences but 1 names"):
         SequenceSet.from_strings(["MK", "VL"], ["x"])
     for strings, names, message in [
         ([], None, "^sequences: no sequences"),

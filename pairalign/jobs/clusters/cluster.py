@@ -33,7 +33,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_ORDERS
-from pairalign.base.error_types import ScoringError, WrongTypeError
+from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.jobs.clusters.abundances import read_abundances
 from pairalign.jobs.clusters.cluster_request import (
@@ -77,7 +77,7 @@ class ClusterJob:
 
     Raises
     ------
-    AlphabetError, ScoringError, ValueError
+    AlphabetError, ScoringError, UsageError
     """
 
     problem: Problem
@@ -194,7 +194,7 @@ def cluster(
     Raises
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-    ValueError
+    UsageError
         An argument out of its range.
 
     Notes
@@ -243,9 +243,9 @@ def _as_labels(extend: npt.ArrayLike) -> Int32s:
 
 
 def _known(labels: Int32s, order: Int32s) -> Int32s:
-    """Return the earlier clusters by place; ValueError unless there is one of each sequence."""
+    """Return the earlier clusters by place; UsageError unless there is one of each sequence."""
     if labels.shape != order.shape:
-        raise ValueError(f"extend has shape {labels.shape}, expected ({len(order)},)")
+        raise UsageError(f"extend has shape {labels.shape}, expected ({len(order)},)")
     return labels[order]
 
 

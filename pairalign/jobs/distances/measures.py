@@ -37,7 +37,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITY_MEASURES, RECEPTOR_MEASURES
-from pairalign.base.error_types import AlphabetError
+from pairalign.base.error_types import AlphabetError, UsageError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -97,9 +97,9 @@ class Measure:
 
 
 def find_measure(name: str) -> Measure:
-    """Return the measure of a name; ValueError for another name."""
+    """Return the measure of a name; UsageError for another name."""
     if name not in _ALL_MEASURES:
-        raise ValueError(f"measure {name!r}: expected one of {', '.join(_ALL_MEASURES)}")
+        raise UsageError(f"measure {name!r}: expected one of {', '.join(_ALL_MEASURES)}")
     return _ALL_MEASURES[name]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
-from pairalign.base.error_types import FormatError
+from pairalign.base.error_types import FormatError, UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Content, Shown
@@ -131,11 +131,11 @@ class Overlaps(Tabular):
 
         Raises
         ------
-        ValueError
+        UsageError
             An unknown `mutual`.
         """
         if mutual not in MUTUAL:
-            raise ValueError(f"mutual {mutual!r}: expected one of {', '.join(MUTUAL)}")
+            raise UsageError(f"mutual {mutual!r}: expected one of {', '.join(MUTUAL)}")
         tolerance = self.preset.max_overhang if tolerance is None else tolerance
         alignments, kinds, kept = Reduction(weak, mutual, contained, transitive).apply(
             self.alignments, self.preset.max_overhang, tolerance

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pairalign.base.error_types import UsageError
+
 if TYPE_CHECKING:
     from pairalign.scoring.matrices import Number
     from pairalign.scoring.scoring import Scoring
@@ -131,9 +133,9 @@ def find_preset(name: str) -> Preset:
 
     Raises
     ------
-    ValueError
+    UsageError
         There is no such preset.
     """
     if name not in PRESETS:
-        raise ValueError(f"preset {name!r}: expected {AUTO}, {', '.join(PRESETS)}")
+        raise UsageError(f"preset {name!r}: expected {AUTO}, {', '.join(PRESETS)}")
     return PRESETS[name]

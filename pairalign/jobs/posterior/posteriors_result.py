@@ -7,6 +7,7 @@ import os
 from pairalign.alignments import posteriors
 from pairalign.alignments.posteriors import ONE
 from pairalign.base.choices import POSTERIOR_SUFFIXES
+from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.results.base_result import Result
 
@@ -31,7 +32,7 @@ class SparsePosteriors(Result, posteriors.SparsePosteriors):
         from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 
         if self.sequences is None:
-            raise ValueError("posteriors without their sequences cannot be written")
+            raise UsageError("posteriors without their sequences cannot be written")
         chosen = choose_format(path, format, POSTERIOR_SUFFIXES, "posteriors")
         check_format(chosen, os.fspath(path))
         writer = open_posteriors(path, chosen, self.sequences, self.threshold)

@@ -12,7 +12,7 @@ import numpy as np
 from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.function_options import refuse_unknown, taken_by, takes
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
@@ -87,7 +87,7 @@ def align(
         See `pairalign.errors`.
     TypeError
         Something is no sequence, no pair, or no scoring; the message says which.
-    ValueError
+    UsageError
         An argument out of its range.
 
     Notes
@@ -227,7 +227,7 @@ def _in_canonical_order(
 ) -> tuple[Problem, PairList | None]:
     """Sort one set, so that the query of a pair follows from its two sequences."""
     if not problem.is_one_set:
-        raise ValueError("orient='canonical' needs one set: of two, the first has the queries")
+        raise UsageError("orient='canonical' needs one set: of two, the first has the queries")
     order = problem.queries.canonical_order()
     if pairs is not None:
         places = np.argsort(order).astype(np.int32)
@@ -238,7 +238,7 @@ def _in_canonical_order(
 def _plan(call: Call, detail: str, executor: Executor | None = None) -> AlignmentPlan:
     """Read what is to be aligned, and plan it."""
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
-        raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
+        raise UsageError(f"detail {detail!r}: expected cigar, stats or score")
     request, resources = call.request(AlignRequest), call.resources
     if executor is not None:
         threads = 1 if resources.threads is None else resources.threads

@@ -11,7 +11,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES
 from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make
-from pairalign.base.error_types import ScoringError, UsageError
+from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
 from pairalign.base.spelling import spelled
 from pairalign.requests.shared import ProblemOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
@@ -181,7 +181,7 @@ def as_scoring(
             )
         return scoring
     if scoring is not None and not is_matrix(scoring):
-        raise TypeError(
+        raise WrongTypeError(
             f"scoring is of type {type(scoring).__name__}, expected what make_scoring returns, "
             "or a matrix"
         )
@@ -205,7 +205,7 @@ def _as_set(
     if is_table(sequences):
         return _of_strings(*columns_of(sequences), alphabet, rules)
     if not isinstance(sequences, Iterable):
-        raise TypeError(
+        raise WrongTypeError(
             f"expected sequences or the path of a file, found {sequences!r} "
             f"(of type {type(sequences).__name__})"
         )

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import STRANDS
-from pairalign.base.error_types import CapacityError, FastaError, ScoringError, shown_name
+from pairalign.base.error_types import (
+    CapacityError,
+    FastaError,
+    ScoringError,
+    UsageError,
+    shown_name,
+)
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -26,7 +32,7 @@ def check_problem(problem: Problem, detail: Detail, strand: str) -> None:
     ------
     FastaError
         There is no pair.
-    CapacityError, AlphabetError, ScoringError, ValueError, TypeError
+    CapacityError, AlphabetError, ScoringError, UsageError, TypeError
         See `AlignmentJob`.
     """
     queries, scoring = problem.queries, problem.scoring
@@ -59,7 +65,7 @@ def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
 
     Raises
     ------
-    ValueError
+    UsageError
         There is no such choice.
     AlphabetError
         The sequences are no DNA.
@@ -68,7 +74,7 @@ def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
         of two sequences is turned would decide the score.
     """
     if strand not in STRANDS:
-        raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
+        raise UsageError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
     if strand == STRANDS[0]:
         return
     complement_of(queries.alphabet, queries.source)

@@ -11,6 +11,7 @@ from typing import Any
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.arguments import Shard
+from pairalign.base.error_types import WrongTypeError
 from pairalign.jobs.run.align import AlignmentJob
 
 MOST_TASKS = 64
@@ -35,7 +36,7 @@ def align_on(executor: Executor, job: AlignmentJob) -> list[Alignments]:
         In the order of output: what iterating over the job gives, cut elsewhere.
     """
     if not hasattr(executor, "submit"):
-        raise TypeError(f"executor {executor!r}: expected a concurrent.futures.Executor")
+        raise WrongTypeError(f"executor {executor!r}: expected a concurrent.futures.Executor")
     pickled = pickle.dumps(job)
     tasks = min(MOST_TASKS, job.pairs)
     waiting = [executor.submit(_align_shard, pickled, (k, tasks)) for k in range(1, tasks + 1)]

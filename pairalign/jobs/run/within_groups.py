@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.error_types import CapacityError, PairListError, UsageError
+from pairalign.base.error_types import CapacityError, PairListError, UsageError, WrongTypeError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.given_groups import GivenGroups, memberships_of
 from pairalign.clusters.splits.groups import Groups, make_groups
@@ -69,7 +69,7 @@ def _groups_of(
         return read_groups(source, None, sequences)
     said = memberships_of(groups, "folds", sequences)
     if said is None:
-        raise TypeError(
+        raise WrongTypeError(
             f"within: found {type(groups).__name__}, expected a path, clusters, a split, or names "
             "and their groups"
         )

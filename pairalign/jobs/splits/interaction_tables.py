@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import SplitError, shown_name
+from pairalign.base.error_types import SplitError, WrongTypeError, shown_name
 from pairalign.clusters.splits.groups import NameFinder
 from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
@@ -136,13 +136,13 @@ def _as_given(interactions: Any) -> InteractionTable:
         header = tuple(titles_of(interactions))
         interactions = zip(*(list(interactions[name]) for name in header), strict=True)
     if not isinstance(interactions, Iterable):
-        raise TypeError(
+        raise WrongTypeError(
             f"{_GIVEN}: found {interactions!r}, expected a path, a table or rows of names"
         )
     rows = []
     for number, row in enumerate(interactions, 1):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
-            raise TypeError(f"{_GIVEN}: row {number} is {row!r}, expected two names")
+            raise WrongTypeError(f"{_GIVEN}: row {number} is {row!r}, expected two names")
         rows.append(tuple(map(field_of, row)))
     return InteractionTable(
         _GIVEN, header, bool(header), rows, [*range(1, len(rows) + 1)], _NO_ENDS

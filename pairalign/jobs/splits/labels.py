@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence, Sized
 from typing import Any, TypeVar
 
-from pairalign.base.error_types import SplitError, shown_name, unreadable
+from pairalign.base.error_types import SplitError, WrongTypeError, shown_name, unreadable
 from pairalign.base.texts import words_of
 from pairalign.sequences.sets import SequenceSet
 
@@ -66,7 +66,9 @@ def as_values(
     if isinstance(given, str):
         return read_values(sequences, given, table)
     if not isinstance(given, Sized):
-        raise TypeError(f"{what} {given!r}: expected one for each sequence, or the name of a value")
+        raise WrongTypeError(
+            f"{what} {given!r}: expected one for each sequence, or the name of a value"
+        )
     if len(given) != len(sequences):
         raise SplitError(f"{what}: {len(given):,} of them for {len(sequences):,} sequences")
     return list(given)
