@@ -17,7 +17,7 @@ from conftest import examples, open_cpu
 from cuda_engines import host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from similar_problems import DEFAULT, WORSE, mutated, of_global_mode, related_problem
+from similar_problems import DEFAULT, WORSE, mutated, of_mode, related_problem
 from strategies import SEEDS, Problem, make_scoring, match_matrix, small_problems
 
 from pairalign.alignments.problem import Problem as Aligned
@@ -104,7 +104,7 @@ def test_a_few_letters(device):
     @settings(max_examples=examples(40))
     @given(problem=small_problems(), worse=WORSE)
     def check(problem: Problem, worse: int) -> None:
-        problem = of_global_mode(problem)
+        problem = of_mode(problem, "global")
         found, did = align(device, problem, Pruning("forced", worse))
         assert_as_reference(problem, found)
         assert did.lost == 0

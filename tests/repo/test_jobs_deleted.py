@@ -1,5 +1,6 @@
 """A job is a folder: whoever deletes one has the program without it, and all else works."""
 
+import itertools
 import os
 import re
 import shutil
@@ -31,8 +32,17 @@ TESTS = {
     "verify": ["test_verify_python.py"],
 }
 """Of each job, and of what is no folder that can be deleted, some quick tests in ``tests/jobs``."""
-GO_WITH = {"posterior": {"msa"}}
-"""Jobs that need the job."""
+NEEDS = {("posterior", "msa")}
+"""A job, and one that needs it."""
+GONE = (
+    {"posterior", "msa", "circular", "clusters", "overlaps"},
+    {"posterior", "msa", "receptors", "report"},
+    {"posterior", "msa", "splits", "update"},
+    {"msa", "clusters", "overlaps", "report", "update", "verify"},
+    {"circular", "clusters", "receptors", "splits", "update", "verify"},
+    {"circular", "overlaps", "receptors", "report", "splits", "verify"},
+)
+"""Jobs that are deleted at a time: any two are parted, with either of them left."""
 LOADED_FOR = {
     "circular": {"circular_distances"},
     "report": {"cluster_report", "msa_report", "split_report"},
@@ -59,18 +69,17 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", [job for job in TESTS if job])
-def test_what_is_left_works(job, tmp_path, expected):
-    gone = {job} | GO_WITH.get(job, set())
+@pytest.mark.parametrize("gone", GONE, ids=lambda gone: "-".join(sorted(gone)))
+def test_what_is_left_works(gone, tmp_path, expected):
     copy_without(gone, tmp_path)
     left = [command.name for command in COMMANDS if command.job not in gone]
     assert re.findall(r"^    (\w+) ", run(tmp_path, "-m", "pairalign", "--help"), re.M) == left
 
     assert align(tmp_path, tmp_path / "a.paf") == expected
 
-    names = modules(tmp_path, gone, LOADED_FOR.get(job, set()))
+    names = modules(tmp_path, gone, set().union(*(LOADED_FOR.get(job, ()) for job in gone)))
     files = [f"tests/jobs/{file}" for job in TESTS.keys() - gone for file in TESTS[job]]
-    words = " or ".join([ELSEWHERE.get(job, "nothing"), *LONG])
+    words = " or ".join([*(ELSEWHERE[job] for job in gone & ELSEWHERE.keys()), *LONG])
     tests = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "-k", f"not ({words})", *files]
     run(tmp_path, "-c", IMPORT_AND_TEST.format(names=names, tests=tests))
 
@@ -89,8 +98,11 @@ def test_an_option_of_a_job_that_is_gone_is_refused(option, job, monkeypatch):
         pairalign.distance(["MKVL", "MKVI"], **option)
 
 
-def test_each_job_with_a_command_is_tried():
+def test_each_job_is_deleted_where_each_other_is_left():
     assert {command.job for command in COMMANDS} <= TESTS.keys()
+    jobs = TESTS.keys() - {""}
+    for one, other in itertools.permutations(jobs, 2):
+        assert ((one, other) in NEEDS) != any(one in gone and other not in gone for gone in GONE)
 
 
 def copy_without(gone: set[str], root: Path) -> None:

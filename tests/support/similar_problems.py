@@ -103,9 +103,9 @@ def related_problem(seed: int) -> Problem:
 related_problems = SEEDS.map(related_problem)
 
 
-def of_global_mode(problem: Problem) -> Problem:
-    """The same sequences and costs."""
-    return replace(problem, scoring=replace(problem.scoring, mode="global"))
+def of_mode(problem: Problem, mode: str) -> Problem:
+    """The same sequences and costs, in a mode."""
+    return replace(problem, scoring=replace(problem.scoring, mode=mode))
 
 
 def align(
