@@ -16,7 +16,7 @@
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
     ├── SplitError         (ValueError)    folds that cannot be made as asked, or groups not read
     ├── PartsError     (ValueError)    parts of a result, or of a run to resume, that do not fit
-    ├── MissingPackageError (ImportError)  an optional package is needed
+    ├── MissingPackageError (ImportError)  a package or the compiled library is missing
     ├── CapacityError      (MemoryError)   a pair needs more memory than allowed
     ├── DeviceError        (RuntimeError)  a device is missing or has failed
     └── KernelBuildError   (RuntimeError)  a kernel does not compile or load
@@ -99,7 +99,7 @@ class PartsError(PairalignError, ValueError):
 
 
 class MissingPackageError(PairalignError, ImportError):
-    """A package that an extra of pairalign installs is missing."""
+    """A package that an extra installs, or the compiled library, is missing."""
 
 
 class CapacityError(PairalignError, MemoryError):

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from pairalign.base.error_types import MissingPackageError
+
 PATH = Path(__file__).resolve().parents[1] / "_native.so"
 
 SIGNATURES = {
@@ -336,12 +338,12 @@ def _load() -> ctypes.CDLL:
         loaded = ctypes.CDLL(str(PATH))
         declare_all(loaded)
     except (OSError, AttributeError) as error:  # not there, or of another version
-        raise ImportError(
+        raise MissingPackageError(
             f"the native library {PATH} is missing or does not load ({error}); "
             "build it with `make build` or install pairalign with `pip install .`"
         ) from error
     if not loaded.pairalign_instruction_sets():
-        raise ImportError(
+        raise MissingPackageError(
             f"the native library {PATH} was compiled for another processor: its kernels need "
             f"{loaded.pairalign_compiled_sets().decode()}, which this one lacks; "
             "`PAIRALIGN_BUILD_SETS=all pip install -e .` compiles all"

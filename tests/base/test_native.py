@@ -1,6 +1,10 @@
 """The native library: what is said where it is missing."""
 
 import ctypes
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +38,22 @@ def test_a_library_that_does_not_load(tmp_path, monkeypatch, content):
         native._load()
     assert str(path) in str(caught.value)
     assert "make build" in str(caught.value)
+
+
+def test_the_command_says_that_the_library_is_missing(tmp_path):
+    shutil.copytree(
+        native.PATH.parent, tmp_path / "pairalign", ignore=shutil.ignore_patterns("_native.so")
+    )
+    (tmp_path / "x.fa").write_text(">a\nMKV\n>b\nMKV\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pairalign", "align", tmp_path / "x.fa"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("pairalign: error: the native library ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_library_of_another_processor(monkeypatch):

@@ -276,7 +276,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     Raises
     ------
     FormatError
-        The message names ``--search-space``.
+        The message names ``--search-space`` where that is what differs.
     """
     request = plan.request
     shown = table.shows_statistics or table.writer_type.shows_statistics
@@ -293,9 +293,11 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
     ]
     differences = find_differences(*statistics)
     if differences:
+        fixed = request.evalues.searched.cells is not None
         raise FormatError(
             "E-values change with the database, so those of the earlier run would be wrong "
-            f"({differences}): make it with --search-space, which fixes them"
+            f"({differences}): "
+            + ("run all anew" if fixed else "make it with --search-space, which fixes them")
         )
 
 
