@@ -8,7 +8,7 @@ from checks import concatenate
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_alignments, random_set, sample
+from samples import random_alignments, sample
 from strategies import MODES
 
 from pairalign.errors import UsageError
@@ -300,17 +300,3 @@ def test_biopython_gets_the_same_path(mode, seed):
         assert (converted[1], converted[0]) == a.rows()
         written = Align.write([converted], io.StringIO(), "clustal")
         assert written == 1
-
-
-def test_biopython_agrees_on_coordinates():
-    converted = small()[0].to_biopython()
-    np.testing.assert_array_equal(converted.coordinates, [[0, 1, 1, 4, 5, 6], [0, 1, 2, 5, 5, 6]])
-
-
-def test_two_sets():
-    rng = np.random.default_rng(3)
-    queries, targets = random_set(rng, [30, 4]), random_set(rng, [9, 50, 2], prefix="t")
-    for a in random_alignments(rng, queries, targets, make_scoring("protein"), 8):
-        assert a.query.name in queries.names
-        assert a.target.name in targets.names
-        assert a.rows()[1].replace("-", "") == a.target.residues

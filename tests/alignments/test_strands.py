@@ -18,11 +18,10 @@ import pairalign
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.kernels import find_kernel
-from pairalign.errors import AlphabetError
 from pairalign.pairs.want import Detail, Want
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.alphabets import DNA, PROTEIN
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 
 
@@ -167,13 +166,6 @@ def test_complements():
     back = "".join(DNA.letters[c] for c in reverse_complement(codes, DNA))
     assert back == other_strand(letters)
     assert (reverse_complement(reverse_complement(codes, DNA), DNA) == codes).all()
-
-
-def test_proteins_have_one_strand():
-    scoring = make_scoring(PROTEIN, "global", 5, 2, match_matrix(PROTEIN, 2, -3))
-    problem = Problem(("LKLK", "LKL"), None, scoring)
-    with pytest.raises(AlphabetError, match="protein sequences have one strand"):
-        run_minus(open_cpu, problem)
 
 
 def test_alignments_on_both_strands_join():

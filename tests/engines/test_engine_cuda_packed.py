@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CASES
 from checks import assert_as_reference, assert_every_pair, assert_same, run
 from conftest import examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from strategies import (
     MODES,
     Problem,
     blosum_like,
-    large_problems,
     make_scoring,
     match_matrix,
     random_sequences,
@@ -73,25 +70,6 @@ def test_any_small_problem(device, problem):
     found = run(opener(device), problem)
     assert_every_pair(problem, found)
     assert_as_reference(problem, found, at_most=20)
-
-
-@pytest.mark.gpu
-@settings(max_examples=examples(80))
-@given(problem=st.one_of(small_problems(), large_problems))
-def test_any_problem(gpu, problem):
-    assume(can(problem))
-    found = run(opener(gpu), problem)
-    assert_same(run(open_cpu, problem), found, note=problem)
-    assert_as_reference(problem, found, at_most=20)
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("case", sorted(CASES))
-def test_hard_cases(gpu, case, mode):
-    for problem in list(CASES[case](mode))[-3:]:
-        if can(problem):
-            assert_like_cpu(gpu, problem)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -21,7 +21,6 @@ from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import STRIPS, TIER, TILINGS, choose_tilings
 from pairalign.engines.device.tile_plan import Rectangle
-from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import Scoring
@@ -256,24 +255,6 @@ def test_offsets_of_runs_in_several_batches(device, mode):
     assert len(set(starts)) > 2
     gpu.close()
     cpu.close()
-
-
-def test_any_number_of_devices_gives_the_same(device):
-    rng = np.random.default_rng(11)
-    letters = [random_protein(int(n), 12 + k) for k, n in enumerate(rng.integers(1, 90, 24))]
-    sequences = SequenceSet.from_strings(letters, alphabet=PROTEIN)
-    scoring = protein_scoring("global")
-    windows = plan_windows(len(sequences), None, 5)
-    found = []
-    for engines in (1, 2, 5):
-        opened = [open_on(device, [sequences], scoring, family=Packed.name) for _ in range(engines)]
-        run_all = schedule.run(opened, windows, Want(), lambda one: one.pairs, ahead=4)
-        found.append([result for _, result in run_all])
-        for engine in opened:
-            engine.close()
-    for others in found[1:]:
-        for one, other in zip(found[0], others, strict=True):
-            assert_same(one, other)
 
 
 def plain_matrix(scoring: Scoring, costs: Costs, row: list[int], column: list[int]) -> np.ndarray:

@@ -5,7 +5,6 @@ and on a GPU where there is one.
 """
 
 import contextlib
-import logging
 import os
 from dataclasses import replace
 from typing import Any
@@ -34,12 +33,10 @@ from strategies import (
 
 from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines import EngineRequest
-from pairalign.engines.cuda import buffers
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.engines.cuda.papers.pair_per_warp import LAYOUTS, PairPerWarp
 from pairalign.engines.cuda.papers.striped import Striped
-from pairalign.engines.device import device_sets
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
@@ -192,33 +189,6 @@ def test_batches_of_a_few_rows(device, kernel, monkeypatch):
         monkeypatch.setitem(FAMILIES, "small", lambda most=most: make(batch_pairs=most))
         for second in (None, proteins(7, 20, 2)):
             check(device, "small", Problem(proteins(9, 20), second, blosum_like("global")))
-
-
-def test_out_of_memory_halves_the_batch(kernel, monkeypatch, caplog):
-    device = host_device()
-    memory = device.driver.memory
-    problem = Problem(proteins(20, 60), None, blosum_like("global"))
-
-    refused: list[int] = []
-
-    def allocate(size: int) -> Any:
-        if not refused:
-            refused.append(size)
-            raise device.driver.MemoryError("no room")
-        return device.driver.mem_alloc(size)
-
-    def open_and_take_memory_away(*arguments: Any, **options: Any) -> CudaEngine:
-        engine = opener(device, kernel)(*arguments, **options)
-        engine.family.pipeline.limit_bytes = 1 << 30  # what was free a moment ago
-        return engine
-
-    monkeypatch.setattr(buffers, "allocator_of", lambda driver: allocate)
-    monkeypatch.setattr(device_sets, "LEAST_BATCH_BYTES", 1)
-    with caplog.at_level(logging.INFO):
-        found = run(open_and_take_memory_away, problem, SCORES)
-    assert_same(run(open_cpu, problem, SCORES), found, Detail.SCORE)
-    assert any("out of memory" in record.getMessage() for record in caplog.records)
-    assert memory.used_bytes == 0
 
 
 def test_least_scores_and_chosen_pairs(device, kernel):

@@ -209,19 +209,6 @@ def test_unsound_bounds_of_all_kinds_are_noticed(use, problem_of):
 # ---- bands of a pair -----------------------------------------------------------------------------
 
 
-@SETS
-def test_an_unsound_bound_is_noticed(name):
-    """A bound that is lower by one loses the optimal path itself, where the seed is as good."""
-    problem = thousands_of_residues(0.005)
-    full = run(open_cpu, problem)
-    assert align(problem, FORCED, instruction_set=name)[1].lost == 0
-    found, did = align(problem, Pruning("forced", lower_bound=1), instruction_set=name)
-    assert did.lost > 0
-    assert_same(found, full)  # what was lost is aligned in full
-    _, did = align(problem, Pruning("forced", worse_seed=1, lower_bound=1), instruction_set=name)
-    assert did.lost == 0
-
-
 def test_the_band_is_narrow():
     """Of sequences that differ in a hundredth, most cells are never filled."""
     problem = thousands_of_residues(0.01)

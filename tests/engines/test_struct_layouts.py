@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -368,30 +367,3 @@ def test_room_for_profiles_and_moves(value_of):
     rows, columns = np.array(LENGTHS, np.int32).T
     moves = [value_of(PACKED, one) for one in MOVES]
     assert moves == tilings.move_words(rows, columns).tolist()
-
-
-@COMPILER
-@pytest.mark.parametrize(
-    ("declaration", "struct", "source", "names"),
-    [
-        (parameters.PARAMETERS, "Params", PACKED, ("bias", "tile_bias")),
-        (native_plan.NativePlan, "pairalign_packed_plan", PLAN, ("capacity", "needed")),
-    ],
-    ids=name_of,
-)
-def test_swapped_fields_are_noticed(declaration, struct, source, names, value_of):
-    """Two fields of the same size, exchanged on one side only."""
-    swapped = exchange(declaration, *names)
-    assert declared_layout(swapped)[""] == declared_layout(declaration)[""]
-    found = layout_of(swapped, struct, partial(value_of, source))
-    wrong = {name for name, place in declared_layout(swapped).items() if found[name] != place}
-    assert wrong == set(names)
-
-
-def exchange(declaration: Declaration, one: str, other: str) -> Any:
-    """The same declaration with the names of two fields exchanged."""
-    new = {one: other, other: one}
-    if isinstance(declaration, np.dtype):
-        return np.dtype([(new.get(name, name), *rest) for name, *rest in declaration.descr])
-    fields = [(new.get(name, name), kind) for name, kind in declaration._fields_]
-    return type("Swapped", (declaration.__base__,), {"_fields_": fields})

@@ -10,7 +10,7 @@ from Bio import AlignIO
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_alignments, random_set, sample
+from samples import random_set, sample
 from strategies import MODES
 from written_files import DECIMALS, TEXT, TSV_COLUMNS, shown, write, written
 
@@ -104,15 +104,6 @@ def test_tsv_holds_every_field(shared_folder, seed, mode, detail, scaled):
         assert row.pop("gap_letters") == str(a.gap_residues)
         assert row == {name: str(getattr(a, name)) for name in row}
         assert len(row) == 8
-
-
-def test_tsv_without_alignment(tmp_path):
-    alignments = sample(3, "local", pairs=60)
-    empty = alignments.take(alignments.columns == 0)[:1]
-    line = written(empty, "tsv", tmp_path).splitlines()[1].split("\t")
-    lengths = str(len(empty[0].query)), str(len(empty[0].target))
-    rest = ["0", "0.000000", *"00000", lengths[0], *"00", lengths[1], *"00", "*"]
-    assert line[2:] == rest
 
 
 def test_pandas_free_readers_get_identity_rounded_half_up(tmp_path):
@@ -258,14 +249,3 @@ def test_more_than_asked_for_is_not_written(format, detail, tmp_path):
     text = path.read_bytes()
     write(sample(1, detail=detail), path)
     assert text == path.read_bytes()
-
-
-def test_two_sets(tmp_path):
-    rng = np.random.default_rng(3)
-    queries, targets = random_set(rng, [30, 4]), random_set(rng, [9, 50, 2], prefix="t")
-    alignments = random_alignments(rng, queries, targets, make_scoring("protein"), 8)
-    for line, a in zip(written(alignments, "paf", tmp_path).splitlines(), alignments, strict=True):
-        fields = line.split("\t")
-        assert (fields[0], fields[5]) == (a.query.name, a.target.name)
-    rows = written(alignments, "fasta", tmp_path).splitlines()[1::2]
-    assert rows == [row for a in alignments for row in a.rows()]

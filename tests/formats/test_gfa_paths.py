@@ -62,9 +62,10 @@ def consumed(cigar: str) -> tuple[int, int]:
     return tuple(sum(n for n, op in runs if op in ops) for ops in ("MD", "MI"))  # type: ignore
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("adapters", [False, True])
-@pytest.mark.parametrize("cigars", [True, False])
+@pytest.mark.parametrize(
+    ("seed", "adapters", "cigars"),
+    [(0, False, True), (0, True, False), (1, True, True), (1, False, False)],
+)
 def test_every_path_spells_a_sequence(tmp_path, seed, adapters, cigars):
     genome, reads = simulated(seed, adapters=adapters)
     found = find(reads, mode="local", min_overlap=200, max_overhang=OVERHANG)

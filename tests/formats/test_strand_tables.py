@@ -16,7 +16,6 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import FormatError
 
 SCORING: list[str] = ["--match", "2", "--mismatch", "-3", "--gap-open", "7", "--gap-extend", "2"]
 ALIGN = ["align", "q.fa", "t.fa", "--mode", "local", "--strand", "both", "-q", *SCORING]
@@ -289,10 +288,3 @@ def test_edges_of_networks_have_a_strand(ending):
     assert set(strands.values()) == {"+", "-"}
     graph = found().to_networkx()
     assert {strand for *_, strand in graph.edges(data="strand")} == {"+", "-"}
-
-
-def test_formats_without_strands_say_so():
-    with pytest.raises(
-        FormatError, match=r"fasta has no strands: leave .* write paf, tsv, csv, jsonl"
-    ):
-        found().write("x.fasta")

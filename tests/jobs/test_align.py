@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import reference
 from Bio import SeqIO
-from checks import assert_equal, costs_of, found_alignment
-from commands import BASES, PROTEINS, fasta
+from checks import assert_equal
+from commands import PROTEINS, fasta
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.error_types import UsageError
@@ -21,16 +20,6 @@ from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 # What can be aligned
-
-
-def test_one_pair_as_the_reference_has_it():
-    found = align(["MKVLAAGGWTRE", "MKVLAGGWTE"])
-    assert len(found) == 1
-    query, target = (found.queries.codes_of(k) for k in (0, 1))
-    assert found_alignment(found, 0) == reference.align(query, target, costs_of(found.scoring))
-    (one,) = found
-    assert (one.query.residues, one.target.residues) == ("MKVLAAGGWTRE", "MKVLAGGWTE")
-    assert isinstance(one.score, int)
 
 
 def test_everything_that_holds_sequences(tmp_path):
@@ -233,17 +222,6 @@ def test_a_pair_too_large(random_set):
     assert error.available_bytes == 1 < error.needed_bytes
     assert isinstance(error, MemoryError)
     assert_equal(align(random_set, memory=error.needed_bytes, threads=1), align(random_set))
-
-
-def test_dna_defaults():
-    found = align(BASES)
-    scoring = found.scoring
-    assert (scoring.matrix_name, scoring.gap_open, scoring.gap_extend) == (
-        "match 2, mismatch -3",
-        5,
-        2,
-    )
-    assert len(found) == 3
 
 
 def test_which_letters_match_themselves():

@@ -4,12 +4,8 @@ import gc
 import subprocess
 import sys
 import threading
-import tracemalloc
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +15,6 @@ from commands import TIMEOUT_SECONDS
 import pairalign
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs.run import align as pairwise
@@ -36,18 +31,6 @@ from pairalign.sequences.sets import SequenceSet
 def run_of(sequences: SequenceSet, **options: object) -> AlignmentJob:
     """A run of every pair of a set."""
     return AlignmentJob(sequences, None, make_scoring(sequences.alphabet), **options)  # type: ignore[arg-type]
-
-
-def test_a_run_yields_what_align_returns(random_set):
-    run = run_of(random_set, window=50)
-    assert run.pairs == 120 * 119 // 2
-    lengths = random_set.lengths.astype(int)
-    assert run.cells == (lengths.sum() ** 2 - (lengths**2).sum()) // 2
-    parts = list(run)
-    assert len(parts) > 1
-    assert all(isinstance(part, Alignments) for part in parts)
-    assert_equal(concatenate(parts), align(random_set, window=50))
-    assert_equal(concatenate(list(run)), concatenate(parts))  # and again
 
 
 def test_two_sets_in_a_run(random_set):
@@ -126,25 +109,6 @@ def test_results_that_wait_have_room_that_is_bounded(
         fields = (getattr(one, name) for name in (*SCORE_FIELDS, *STATS_FIELDS, "cigar"))
         taken = sum(field.nbytes for field in fields if field is not None)
         assert taken <= room.needed_by(window)
-
-
-def test_memory_does_not_grow_with_the_pairs(monkeypatch):
-    """45,000 and 180,000 pairs take about the same."""
-    rng = np.random.default_rng(6)
-    letters = ["".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 12)) for _ in range(600)]
-    monkeypatch.setattr("pairalign.jobs.run.slabs._SLAB_BYTES", 1 << 20)
-    peaks = []
-    for count in (300, 600):
-        run = run_of(
-            SequenceSet.from_strings(letters[:count]),
-            resources=Resources(threads=1, memory=16 << 20),
-        )
-        tracemalloc.start()
-        assert sum(len(part) for part in run) == count * (count - 1) // 2
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + (1 << 20)
-    assert peaks[1] < 8 << 20
 
 
 def test_leaving_early_ends_the_work(random_set):
@@ -248,19 +212,3 @@ def test_ctrl_c_in_python():
     first, rest = interrupt_soon([sys.executable, "-c", program])
     assert first == "starts\n"
     assert rest == "stopped 1 1\n"
-
-
-def test_python_keeps_pairs_by_evalue_as_the_command_does(tmp_path):
-    path = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
-    options: dict[str, Any] = {"mode": "local", "detail": "score", "device": "cpu"}
-    every = pairalign.align(path, **options)
-    kept = pairalign.align(path, max_evalue=1e-40, db_size=10**6, **options)
-    out = tmp_path / "kept.tsv"
-    more = ["--mode", "local", "--score-only", "--max-evalue", "1e-40", "--db-size", "1000000"]
-    assert main(["align", str(path), "-o", str(out), "--device", "cpu", "--quiet", *more]) == 0
-    assert 0 < len(kept) == len(out.read_text().splitlines()) - 1 < len(every)
-    with ThreadPoolExecutor(2) as executor:
-        spread = pairalign.align(
-            path, max_evalue=1e-40, db_size=10**6, executor=executor, **options
-        )
-    assert spread.raw_score.tolist() == kept.raw_score.tolist()

@@ -20,7 +20,6 @@ from strategies import Problem
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, ScoringError
 from pairalign.formats import FORMATS
 from pairalign.jobs.stages.strand_engine import StrandEngine
@@ -80,28 +79,6 @@ def test_the_better_strand(problem):
         **CPU,
     )
     assert_same(expected.take(expected.raw_score >= middle), some)
-
-
-@pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
-@pytest.mark.parametrize(
-    "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
-)
-def test_every_engine(open_on, mode):
-    some = pairalign.SequenceSet.from_strings(reads(7, 1))
-    scoring = pairalign.make_scoring("dna", mode=mode)
-
-    def of(engine: Engine) -> Alignments:
-        wrapped = StrandEngine(engine)
-        try:
-            return concatenate(
-                [wrapped.align(one, Want(Detail.CIGAR)) for one in windows_of(len(some), None, 4)]
-            )
-        finally:
-            wrapped.close()
-
-    expected = of(open_cpu([some], scoring))
-    assert set(expected.strand.tolist()) == {1, -1}
-    assert_same(expected, of(open_on([some], scoring)))
 
 
 def tiny_reads(seed: int) -> list[str]:
@@ -250,23 +227,6 @@ def test_clusters(linkage, folder):
     text = Path("x.clstr").read_text()
     assert text.count("at -/") == list(strands.values()).count("-") > 3
     assert len(Path("x.abc").read_text().splitlines()) == 3 * 15
-
-
-def test_paf_and_sam(folder, capsys):
-    Path("in.fa").write_text(fasta(reads(12, 8)))
-    command = ["align", "in.fa", "--mode", "local", "--min-score", "40", "-q", "--strand", "both"]
-    for name in ("x.paf", "x.sam"):
-        assert main([*command, "-o", name]) == 0
-        assert main(["verify", name, "in.fa", "--mode", "local"]) == 0
-    lines = [line.split("\t") for line in Path("x.paf").read_text().splitlines()]
-    records = [
-        line.split("\t") for line in Path("x.sam").read_text().splitlines() if line[0] != "@"
-    ]
-    assert {line[4] for line in lines} == {"+", "-"}
-    assert [bool(int(one[1]) & 16) for one in records] == [line[4] == "-" for line in lines]
-    assert main([*command, "-o", "hits.paf", "--max-hits", "2"]) == 0
-    assert main(["verify", "hits.paf", "in.fa", "--mode", "local"]) == 0
-    assert "\t-\t" in Path("hits.paf").read_text()
 
 
 @pytest.mark.parametrize("format", [n for n, writer in FORMATS.items() if not writer.either_strand])

@@ -14,7 +14,6 @@ from strategies import MODES
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError
-from pairalign.formats.distances import read_distances
 from pairalign.jobs.distances import measures
 from pairalign.jobs.distances.measures import MEASURES, SATURATED, self_scores
 
@@ -221,16 +220,6 @@ def test_too_many_pairs_are_said_before_aligning(monkeypatch):
 
 # ---------------------------------------------------------------------------------------------
 # The command
-
-
-def test_command(tmp_path, capsys):
-    out = tmp_path / "a.phy"
-    assert main(["distance", str(GLOBINS), "-o", str(out), "--measure", "kimura"]) == 0
-    assert "kimura" in capsys.readouterr().err
-    found = read_distances(out)
-    expected = pairalign.distance(GLOBINS, measure="kimura")
-    assert found.names == expected.names
-    np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
 
 
 def test_lines_that_clustal_omega_cannot_read_are_said(tmp_path, monkeypatch, capsys):

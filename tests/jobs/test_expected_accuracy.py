@@ -187,10 +187,3 @@ def test_threads_memory_shards_and_instruction_sets_change_nothing(format, tmp_p
     monkeypatch.setenv("PAIRALIGN_ISA", instruction_sets()[-1])
     assert main([*common, "-o", str(tmp_path / "plain")]) == 0
     assert (tmp_path / "plain").read_bytes() == expected
-
-
-def test_overlaps_have_no_posteriors(tmp_path, capsys):
-    fasta = tmp_path / "reads.fa"
-    fasta.write_text(">a\nACGTACGT\n>b\nACGTACGA\n")
-    assert main(["overlap", str(fasta), "-o", "-", "--format", "paf", "--paf-tags", "pp"]) != 0
-    assert "pp is for align" in capsys.readouterr().err

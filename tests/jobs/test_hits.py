@@ -217,17 +217,6 @@ def test_suboptimal_alignments_follow_their_hit():
     assert (np.diff(found.query) >= 0).all()
 
 
-@pytest.mark.parametrize("memory_bytes", [1 << 13, 1 << 15, 1 << 30])
-@pytest.mark.parametrize("rank", ["score", "identity"])
-def test_little_memory(memory_bytes, rank):
-    """Blocks of queries whose hits fit, down to a few."""
-    first = proteins(40, 7)
-    job = job_of(first, None, "local", max_hits=30, rank=rank)
-    expected = concatenate(list(job))
-    small = replace(job, resources=replace(job.resources, memory=memory_bytes))
-    assert_same(expected, concatenate(list(small)))
-
-
 def test_each_pair_once_needs_all_hits_in_memory():
     with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory"):
         job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory=1 << 12)
@@ -367,16 +356,6 @@ def test_damaged_hits_of_a_manifest(folder):
             replace(job).after(0, damaged)
     with pytest.raises(PartsError, match="hits make no sense"):
         other.after(0, left)
-
-
-def test_shards_cover_all_queries_once():
-    job = job_of(proteins(40, 16), None, "local", max_hits=2)
-    for shards in (1, 3, 7, 64):
-        parts = [replace(job, shard=(k, shards)) for k in range(1, shards + 1)]
-        assert [part.pieces[0].start for part in parts[1:]] == [
-            part.pieces[0].start + part.pairs for part in parts[:-1]
-        ]
-        assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
 
 
 def test_summary(folder, capsys):

@@ -95,8 +95,13 @@ def test_hits_of_shards_are_those_of_all(name, two_sets):
     assert_same(expected, concatenate([found for part in parts for found in part]))
 
 
-@pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
-@pytest.mark.parametrize("queries", [(0, 1), (5, 9), (17, 40), (39, 40), (0, 39)])
+@pytest.mark.parametrize(
+    ("queries", "two_sets"),
+    [
+        *((queries, False) for queries in ((0, 1), (5, 9), (17, 40), (39, 40), (0, 39))),
+        *((queries, True) for queries in ((5, 9), (0, 39))),
+    ],
+)
 def test_each_pair_comes_once(queries, two_sets):
     sets = sets_of(two_sets)
     job = AlignmentJob(

@@ -212,12 +212,6 @@ def test_what_alphabet_files_have_is_guessed_of_both(tmp_path):
     assert pairalign.msa(add=new, to=old, alphabet="protein").sequences.alphabet.name == "protein"
 
 
-def test_names_that_are_in_the_alignment_are_refused_in_python():
-    old = pairalign.msa(family(3))
-    with pytest.raises(AlignmentFileError, match=r"is in .* already; rename it"):
-        pairalign.msa(add={"s1": "MKTAYIA"}, to=old)
-
-
 def test_a_page_shows_rows_and_confidence(tmp_path):
     sequences = family(5, 100)
     fasta = write_fasta(tmp_path / "family.fa", sequences)

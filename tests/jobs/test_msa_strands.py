@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.base.error_types import AlphabetError, FastaError
+from pairalign.base.error_types import FastaError
 from pairalign.cli.main import main
 from pairalign.jobs.msa.other_strand import find_other_strand
 from pairalign.requests.resources import Resources
@@ -108,13 +108,6 @@ def test_a_name_that_is_taken_is_refused():
     taken = SequenceSet.from_strings(strings, names, alphabet="dna")
     with pytest.raises(FastaError, match=r"record 3 '_R_a' has the name of record 1"):
         pairalign.msa(taken, strand="both")
-
-
-def test_proteins_have_one_strand():
-    family = SequenceSet.from_strings(["MKVLAAGIVG", "GVIGAALVKM"], alphabet="protein")
-    assert pairalign.msa(family).other_strand == ()
-    with pytest.raises(AlphabetError, match="one strand"):
-        pairalign.msa(family, strand="both")
 
 
 def test_families_are_turned(tmp_path, capsys):

@@ -121,22 +121,6 @@ def test_npz_is_a_matrix_of_scipy(folder):
         assert (str(arrays["measure"]), int(arrays["limit"])) == ("drop", 20)
 
 
-def test_tables_have_a_row_a_pair(folder):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    found = pairalign.distance("in.fa", max_edits=2, sparse=True)
-    expected = [
-        (found.names[a], found.names[b], value) for (a, b), value in found_pairs(found).items()
-    ]
-    assert main(["distance", "in.fa", "--max-edits", "2", "-o", "o.tsv", "-q", "-t", "2"]) == 0
-    lines = (folder / "o.tsv").read_text().splitlines()
-    assert lines[0].split("\t") == ["query", "target", "distance"]
-    rows = [line.split("\t") for line in lines[1:]]
-    assert [(a, b, int(value)) for a, b, value in rows] == expected
-    assert main(["distance", "in.fa", "--max-edits", "2", "-o", "o.parquet", "-q"]) == 0
-    table = parquet.read_table("o.parquet").to_pydict()
-    assert list(zip(table["query"], table["target"], table["distance"], strict=True)) == expected
-
-
 def test_names_with_quotes_are_quoted_in_tables(tmp_path):
     named = pairalign.SequenceSet.from_strings({'"a': "MKVLAAG", 'b"c': "MKVLAAG", "d": "MKVLASG"})
     pairalign.distance(named, max_edits=1, sparse=True).write(tmp_path / "o.tsv")

@@ -12,7 +12,7 @@ from resuming import OPTIONS, interrupt, md5, run, write_set
 
 from pairalign.errors import PartsError
 from pairalign.formats.part_output import PartOutput, take, whole_part
-from pairalign.formats.pieces import Part, read_manifest
+from pairalign.formats.pieces import Part
 from pairalign.jobs.run import slabs as slabs_module
 
 BEGUN = "out.paf.parts/.part-1-of-1.begun"
@@ -32,33 +32,6 @@ def begun_anew(command: list[str]) -> list[str]:
     """The command without what is of `--resume` alone."""
     place = command.index("--commit-every")
     return [word for word in (*command[:place], *command[place + 2 :]) if word != "--resume"]
-
-
-def test_it_goes_on_and_does_not_begin_anew(command, monkeypatch, capfd):
-    interrupt(command, monkeypatch)
-    done = read_manifest(BEGUN).pairs
-    capfd.readouterr()
-    run(*[word for word in command if word != "-q"])
-    assert f"resumed after {done} of 780 pairs" in capfd.readouterr().err
-    assert done > 0
-    assert md5("out.paf") == md5("one.paf")
-    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (("--gap-open", "12"), "scoring.gap_open: 11 and 12"),
-        (("--min-score", "3"), "want.min_raw_score: None and 3"),
-        (("--format", "tsv"), "format: paf and tsv"),
-    ],
-)
-def test_another_run_is_refused(command, change, said, monkeypatch, capfd):
-    interrupt(command, monkeypatch)
-    run(*command, *change, code=1)
-    assert said in capfd.readouterr().err
-    run(*command)  # nothing was lost
-    assert md5("out.paf") == md5("one.paf")
 
 
 def test_another_input_or_version_is_refused(command, monkeypatch, capfd):
@@ -108,17 +81,6 @@ def test_damage_is_refused(damage, command, monkeypatch, capfd):
     assert not manifest.parent.exists()
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_what_is_no_piece_of_the_run_stays(anew, command, monkeypatch):
-    interrupt(command, monkeypatch)
-    own = Path("out.paf.parts/part-1-of-1.bak")
-    own.write_text("mine")
-    run(*(begun_anew(command) if anew else command))
-    assert md5("out.paf") == md5("one.paf")
-    assert os.listdir(own.parent) == [own.name]
-    assert own.read_text() == "mine"
-
-
 def test_an_empty_manifest_is_nobodys(command, monkeypatch, capfd):
     interrupt(command, monkeypatch)
     Path(BEGUN).write_bytes(b"")
@@ -128,14 +90,6 @@ def test_an_empty_manifest_is_nobodys(command, monkeypatch, capfd):
     run(*begun_anew(command))
     assert md5("out.paf") == md5("one.paf")
     assert {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()} == before
-
-
-def test_a_piece_that_is_not_in_the_manifest_is_written_again(command, monkeypatch):
-    interrupt(command, monkeypatch)
-    Path("out.paf.parts/part-1-of-1.4.paf").write_bytes(b"ended between both")
-    run(*command)
-    assert md5("out.paf") == md5("one.paf")
-    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
 def test_two_runs_of_one_output(capfd):
