@@ -46,7 +46,8 @@ def test_the_command_says_that_the_library_is_missing(tmp_path):
     )
     (tmp_path / "x.fa").write_text(">a\nMKV\n>b\nMKV\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pairalign", "align", tmp_path / "x.fa"],
+        [sys.executable, "-m", "pairalign", "align", "x.fa"],
+        cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
