@@ -34,6 +34,9 @@ if command -v compute-sanitizer > /dev/null; then
         compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
             tests/engines/test_engine_cuda_near.py tests/jobs/test_tcrdist.py \
             -k "diagonals or room or set-2-20" || failed=1
+        echo "compute-sanitizer --tool $tool, optimal alignments"
+        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
+            tests/engines/test_engine_cuda_ties.py -k "cores or strand" || failed=1
     done
 fi
 "$PYTHON" scripts/benchmark.py posterior --device cuda || failed=1

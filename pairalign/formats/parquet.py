@@ -83,7 +83,6 @@ class ParquetWriter(Writer):
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         self._schema = _with_statistics(_schema_of(content), content)
-        self._ties = content.tie_counter(threads)
         self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
@@ -172,7 +171,7 @@ class ParquetWriter(Writer):
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
         self._parts.clear()
-        self._output.abort()
+        super().abort()
         if self._file is not None:
             self._file.abort()
 

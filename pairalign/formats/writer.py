@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_query
-from pairalign.alignments.tie_counts import TieCounter
+from pairalign.alignments.tie_counts import OpenTally, TieCounter
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
@@ -95,6 +95,11 @@ class Shown:
         """Whether a table has a row a pair, with the columns of one strand."""
         return not (self.both_ways or self.strands or self.fields)
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether optimal alignments are counted."""
+        return any(field.code == TIES for field in self.fields)
+
 
 NOTHING_MORE = Shown()
 
@@ -122,6 +127,8 @@ class Content:
         Of overlaps: reads that are in a graph; None: all.
     confidence : Confidence or None
         How sure columns are, where that is shown.
+    open_tally : callable, or None
+        Opens devices that count optimal alignments; None: cores count.
     """
 
     queries: SequenceSet
@@ -135,6 +142,7 @@ class Content:
     significance: Significance | None = None
     kept: npt.NDArray[np.bool_] | None = None
     confidence: Confidence | None = None
+    open_tally: OpenTally | None = None
 
     @property
     def are_overlaps(self) -> bool:
@@ -143,9 +151,10 @@ class Content:
 
     def tie_counter(self, threads: int) -> TieCounter | None:
         """Return what counts the optimal alignments of pairs; None where no column shows them."""
-        if not any(field.code == TIES for field in self.shown.fields):
+        if not self.shown.has_ties:
             return None
-        return TieCounter(self.queries, self.targets, self.scoring, threads)
+        sets = self.queries, self.targets
+        return TieCounter(*sets, self.scoring, threads, open_tally=self.open_tally)
 
 
 class Writer(Abortable):
@@ -246,6 +255,7 @@ class Writer(Abortable):
         self._output = output
         self._content = content
         self._threads = threads
+        self._ties = content.tie_counter(threads)
         self.kind_counts = np.zeros(len(OVERLAP_KINDS), np.int64)
 
     def _check_names(self, content: Content) -> None:
@@ -331,6 +341,8 @@ class Writer(Abortable):
     def abort(self) -> None:
         """Give up: remove what was written, where that can be done. Does nothing after `close`."""
         self._output.abort()
+        if self._ties is not None:
+            self._ties.close()
 
 
 class TextWriter(Writer):
@@ -361,7 +373,6 @@ class TextWriter(Writer):
         if fields:
             self._fields = np.array([field.code for field in fields], np.int32)
         self._along_query = run_along_query(field.name for field in fields)
-        self._ties = content.tie_counter(threads)
         if content.piece.first:
             self._output.write(self.header())
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -388,5 +389,9 @@ def mark_confidence(alignments: Alignments) -> list[str]:
 
 def count_ties(alignments: Alignments) -> npt.NDArray[np.uint32]:
     """Return how many optimal alignments each pair has; see `Alignments.ties`."""
-    sets = alignments.queries, alignments.targets
-    return TieCounter(*sets, alignments.scoring, usable_cores()).count(alignments)
+    from pairalign.engines.tie_engines import tallies_on
+
+    sets, threads = (alignments.queries, alignments.targets), usable_cores()
+    tallies = tallies_on("auto", threads, None)
+    with closing(TieCounter(*sets, alignments.scoring, threads, open_tally=tallies)) as counter:
+        return counter.count(alignments)

@@ -39,7 +39,7 @@ from pairalign.engines.cpu import (
     suboptimal,
 )
 from pairalign.engines.cpu import native_structs as cpu
-from pairalign.engines.cuda import bitwise, cuda_near, cuda_tcrdist, posterior_plan
+from pairalign.engines.cuda import bitwise, cuda_near, cuda_tcrdist, cuda_ties, posterior_plan
 from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import block_diagonals_plan as block_diagonals
@@ -95,6 +95,7 @@ DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
 PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
 CUDA_NEAR = Source("cuda/near/near.cuh")
 CUDA_TCRDIST = Source("cuda/near/tcrdist.cuh")
+CUDA_TIES = Source("cuda/ties/ties.cuh")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
@@ -167,6 +168,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cuda_near.ARGUMENTS, "NearArguments", CUDA_NEAR),
     (cuda_tcrdist.REGION, "TcrRegion", CUDA_TCRDIST),
     (cuda_tcrdist.ARGUMENTS, "TcrArguments", CUDA_TCRDIST),
+    (cuda_ties.PAIR, "TiePair", CUDA_TIES),
+    (cuda_ties.ARGUMENTS, "TieArguments", CUDA_TIES),
     (posterior_paths.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
     (posterior_paths.PathScoring, "pairalign_path_scoring", POSTERIOR_PATHS),
     (posterior_paths.PathPairs, "pairalign_path_pairs", POSTERIOR_PATHS),

@@ -18,6 +18,8 @@ from pairalign.engines.cuda.cuda_pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.cuda_pair_filter import SUBSEQUENCES_SOURCE
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.cuda_tcrdist import TcrKernel
+from pairalign.engines.cuda.cuda_ties import SOURCE as TIES_SOURCE
+from pairalign.engines.cuda.cuda_ties import VARIANTS as TIES_VARIANTS
 from pairalign.engines.cuda.posterior_plan import SOURCE as POSTERIOR_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring.scoring import make_scoring
@@ -55,6 +57,7 @@ def main() -> None:
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
     others = (STRAND_SOURCE, FILTER_SOURCE, SUBSEQUENCES_SOURCE, POSTERIOR_SOURCE)
     variants += [(source, {}) for source in (*others, NearKernel.source, TcrKernel.source)]
+    variants += [(TIES_SOURCE, variant) for variant in TIES_VARIANTS]
     current = []
     try:
         built = compile_ahead(variants, codes_of=lambda source: useful_codes(source, codes))

@@ -21,6 +21,7 @@ from pairalign.requests.align_request import AlignOptions
 from pairalign.requests.shared import ShownRules, names_in
 
 if TYPE_CHECKING:
+    from pairalign.alignments.tie_counts import OpenTally
     from pairalign.engines.pair_posteriors import ColumnConfidence
 
 _TAG, _FIELD = "pp", "confidence"
@@ -151,7 +152,18 @@ def content_of(
         piece=piece,
         significance=significance,
         confidence=confidence_of(table, plan, job),
+        open_tally=_open_tally(table, plan, job),
     )
+
+
+def _open_tally(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> OpenTally | None:
+    """Return what opens devices that count optimal alignments; None: cores do, or nothing does."""
+    if not table.shown.has_ties:
+        return None
+    from pairalign.engines.tie_engines import tallies_on
+
+    resources = plan.run.resources
+    return tallies_on(resources.device, job.threads, resources.memory_bytes)
 
 
 def confidence_of(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> ColumnConfidence | None:

@@ -7,7 +7,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.spelling import spelled
+from pairalign.engines.tie_engines import tallies_on
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
@@ -407,10 +408,13 @@ class Optima:
         chosen = np.flatnonzero((said != UNSAID) & (below == 0))
         if not len(chosen):
             return
-        counter = TieCounter(*self._sets, self._scoring, self._resources.used_threads)
+        device, threads = self._resources.device, self._resources.used_threads
+        tallies = tallies_on(device, threads, self._resources.memory_bytes)
+        counter = TieCounter(*self._sets, self._scoring, threads, open_tally=tallies)
         query, target, turned = (records[name][chosen] for name in ("query", "target", "turned"))
         raw = scores[chosen].astype(np.int32)
-        counts = counter.count_pairs(query, target, raw, turned != 0)
+        with closing(counter):
+            counts = counter.count_pairs(query, target, raw, turned != 0)
         counts[is_empty[chosen]] = 0
         numbers = said[chosen] / 10.0 ** records["decimals"][chosen, _TIES]
         wrong = numbers != counts
