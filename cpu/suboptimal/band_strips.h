@@ -4,33 +4,25 @@
 #pragma once
 
 #include "../core/ties.h"
+#include "band_bytes.h"
+#include "band_rows.h"
 #include "short_neighbours.h"
 #include "suboptimal.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-class BandStrips {
+class BandStrips : BandRows {
 public:
-    BandStrips(const SuboptimalJob& job, const SuboptimalBand& band)
-        : job_(job), band_(band), columns_(job.pair->column_count) {}
+    BandStrips(const SuboptimalJob& job, const SuboptimalBand& band) : BandRows(job, band) {}
 
     bool fill(SuboptimalEnd& end) {
-        for (int32_t k = 0; k < columns_ + 2 * BAND_PAD; ++k) band_.h[k] = 0, band_.f[k] = LOWEST;
-        for (int32_t strip = 0; strip < band_.strips; ++strip) {
-            if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return false;
-            fill(strip, end);
-        }
-        return true;
+        return each_strip([&](int32_t strip) { fill(strip, end); });
     }
 
 private:
     static constexpr int LANES = Narrow::LANES, VECTORS = BAND_STRIP / LANES;
-    static constexpr int16_t LOWEST = -16384;  // of gaps: see strip_cells.h
     static_assert(BAND_PAD >= BAND_STRIP + LANES, "columns that vectors reach");
-
-    // Columns stand from the last one to the first.
-    size_t place(int32_t column) const { return static_cast<size_t>(BAND_PAD + columns_ - column); }
 
     void fill(int32_t strip, SuboptimalEnd& end) {
         const int32_t row = band_.first_row + strip * BAND_STRIP;
@@ -88,43 +80,14 @@ private:
             for (int k = 0; k < VECTORS; ++k) h[k].store(values + k * LANES);
             if (d >= high) band_.right[strip * BAND_STRIP + d - high] = values[d - high];
             if (!is_best) continue;
-            take_best(row, d, values, end);
+            for (int i = BAND_STRIP - 1; i >= 0; --i) take_end(row, d, i, values[i], end);
             enough = Narrow::set(static_cast<int16_t>(end.score));
         }
-        leave(strip);
     }
-
-    // Keeps scores of the last row, and leaves those of columns of the strip alone.
-    void leave(int32_t strip) {
-        const int32_t low = band_.low[strip], high = band_.high[strip];
-        int16_t* const last = band_.last + band_.last_at[strip];
-        for (int32_t column = low; column <= high; ++column) last[column - low] = band_.h[place(column)];
-        const auto clear = [&](int32_t column) {
-            band_.h[place(column)] = 0, band_.f[place(column)] = LOWEST;
-        };
-        clear(low - 1);
-        for (int32_t column = high + 1; column < high + BAND_STRIP; ++column) clear(column);
-    }
-
-    // Ties: the end cell.
-    void take_best(int32_t row, int32_t d, const int16_t* scores, SuboptimalEnd& end) const {
-        for (int32_t i = BAND_STRIP - 1; i >= 0; --i) {
-            if (scores[i] < larger(1, end.score)) continue;
-            const int32_t column = d - i, at = row + i + 1;
-            if (scores[i] > end.score || is_earlier_end(at, column, end.row, end.column))
-                end = {scores[i], at, column};
-        }
-    }
-
-    static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
-
-    const SuboptimalJob& job_;
-    const SuboptimalBand& band_;
-    const int32_t columns_;
 };
 
 inline bool suboptimal_band(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end) {
-    return BandStrips(job, band).fill(end);
+    return BandBytes::fits(job) ? BandBytes(job, band).fill(end) : BandStrips(job, band).fill(end);
 }
 
 }  // namespace PAIRALIGN_ISA

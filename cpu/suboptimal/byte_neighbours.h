@@ -4,6 +4,9 @@
 //   from_below(v, below)      lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
 //   lose_unless(m, v, loss)   v less `loss`, but not below 0, where the mask is not set
 //   lose(v, loss)             the same in all lanes
+//   add_signed(v, more)       sums of signed bytes, -128 or 127 where they have no room: one instruction
+//   where
+//                             bytes without a sign take two, since `more` may be less than 0
 #pragma once
 
 #include "../simd/bytes.h"
@@ -21,6 +24,7 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm512_mask_subs_epu8(v.v, ~m, v.v, loss.v)};
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm512_subs_epu8(v.v, loss.v)}; }
+static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm512_adds_epi8(v.v, more.v)}; }
 
 #elif defined(PAIRALIGN_AVX2)
 
@@ -34,6 +38,7 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm256_subs_epu8(v.v, Bytes::unless(m, loss).v)};
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm256_subs_epu8(v.v, loss.v)}; }
+static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm256_adds_epi8(v.v, more.v)}; }
 
 #elif defined(PAIRALIGN_SSE41)
 
@@ -45,6 +50,7 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm_subs_epu8(v.v, Bytes::unless(m, loss).v)};
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm_subs_epu8(v.v, loss.v)}; }
+static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm_adds_epi8(v.v, more.v)}; }
 
 #elif defined(PAIRALIGN_NEON)
 
@@ -54,6 +60,9 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {vqsubq_u8(v.v, Bytes::unless(m, loss).v)};
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {vqsubq_u8(v.v, loss.v)}; }
+static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) {
+    return {vreinterpretq_u8_s8(vqaddq_s8(vreinterpretq_s8_u8(v.v), vreinterpretq_s8_u8(more.v)))};
+}
 
 #else
 
@@ -66,6 +75,12 @@ static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) {
 }
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return lose(v, Bytes::unless(m, loss));
+}
+static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) {
+    return Bytes::each<Bytes>([&](int l) {
+        const int sum = static_cast<int8_t>(v.v[l]) + static_cast<int8_t>(more.v[l]);
+        return static_cast<uint8_t>(sum < -128 ? -128 : sum > 127 ? 127 : sum);
+    });
 }
 
 #endif

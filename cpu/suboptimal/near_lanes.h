@@ -1,7 +1,7 @@
 // Whether pairs have an alignment near a diagonal that scores enough, in 8 bits: a lane a pair. Included by
 // kernel_ISA.cpp, once for each instruction set.
 //
-// Lanes hold a score, and 0 for all that is less: no local alignment goes on from there.
+// Lanes hold a score less 128, and -128 for all that is less: no local alignment goes on from there.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace PAIRALIGN_ISA {
 // Cell k of a row is on diagonal k of the band: what was above it is now at k + 1.
 inline uint64_t suboptimal_near_lanes(const SuboptimalPlaces& places) {
     constexpr size_t LANES = Bytes::LANES;
-    const Bytes open = Bytes::set(places.gap_open), extend = Bytes::set(places.gap_extend);
-    const Bytes match = Bytes::set(places.match), loss = Bytes::set(places.match - places.mismatch);
-    const Bytes zero = Bytes::set(0);
+    const Bytes opens = Bytes::set(-places.gap_open), extends = Bytes::set(-places.gap_extend);
+    const Bytes match = Bytes::set(places.match), mismatch = Bytes::set(places.mismatch);
+    const Bytes zero = Bytes::set(-128);
     const size_t diagonals = static_cast<size_t>(places.diagonals);
     uint8_t* const h_row = places.cells;
     uint8_t* const f_row = h_row + diagonals * LANES;
@@ -30,16 +30,17 @@ inline uint64_t suboptimal_near_lanes(const SuboptimalPlaces& places) {
         Bytes e = zero;
         for (size_t at = 0; at < diagonals * LANES; at += LANES) {
             const auto equal = Bytes::eq(residue, Bytes::load(columns + at));
-            const Bytes more = Bytes::add_saturated(Bytes::load(h_row + at), match);
-            const Bytes aligned = lose_unless(equal, more, loss);
+            const Bytes aligned = add_signed(Bytes::load(h_row + at), Bytes::blend(equal, match, mismatch));
             const Bytes f = Bytes::load(f_row + at + LANES);
-            const Bytes h = Bytes::max(aligned, Bytes::max(e, f)), opened = lose(h, open);
-            e = Bytes::max(lose(e, extend), opened);
-            Bytes::max(lose(f, extend), opened).store(f_row + at);
+            const Bytes h = Bytes::max_signed(Bytes::max_signed(aligned, f), e),
+                        opened = add_signed(h, opens);
+            e = Bytes::max_signed(add_signed(e, extends), opened);
+            Bytes::max_signed(add_signed(f, extends), opened).store(f_row + at);
             h.store(h_row + at);
-            best = Bytes::max(best, h);
+            best = Bytes::max_signed(best, h);
         }
     }
+    best = Bytes::bit_xor(best, Bytes::set(128));
     return Bytes::bits(Bytes::ge(best, Bytes::set(places.enough)));
 }
 
