@@ -8,7 +8,7 @@ from checks import concatenate
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_alignments, sample
+from samples import one_pair, random_alignments, sample
 from strategies import MODES
 
 from pairalign.errors import UsageError
@@ -40,25 +40,7 @@ def small(mode="global", **options):
     sequences = SequenceSet.from_strings(
         {"first": "MKVLaW", "second": "MVLAAY"}, alphabet="protein"
     )
-    runs = [(1, 7), (1, 1), (3, 7), (1, 2), (1, 8)]
-    return Alignments(
-        queries=sequences,
-        targets=sequences,
-        scoring=make_scoring("protein", mode=mode, **options),
-        query=[0],
-        target=[1],
-        raw_score=[-7],
-        query_start=[0],
-        query_end=[6],
-        target_start=[0],
-        target_end=[6],
-        matches=[4],
-        mismatches=[1],
-        gap_openings=[2],
-        gap_residues=[2],
-        cigar=[length << 4 | op for length, op in runs],
-        cigar_offsets=[0, 5],
-    )
+    return one_pair(sequences, make_scoring("protein", mode=mode, **options), -7, "1=1I3=1D1X")
 
 
 def test_fields_have_the_documented_types():
@@ -147,24 +129,7 @@ def test_view_shows_one_pair():
 
 def test_text_is_cut_into_blocks_with_positions():
     sequences = SequenceSet.from_strings(["A" * 130, "A" * 70], alphabet="dna")
-    a = Alignments(
-        queries=sequences,
-        targets=sequences,
-        scoring=make_scoring("dna", mode="semiglobal"),
-        query=[0],
-        target=[1],
-        raw_score=[140],
-        query_start=[60],
-        query_end=[130],
-        target_start=[0],
-        target_end=[70],
-        matches=[70],
-        mismatches=[0],
-        gap_openings=[0],
-        gap_residues=[0],
-        cigar=[70 << 4 | 7],
-        cigar_offsets=[0, 1],
-    )[0]
+    a = one_pair(sequences, make_scoring("dna", mode="semiglobal"), 140, "70=", (60, 0))[0]
     lines = str(a).splitlines()[3:]
     assert lines == [
         "seq1   1 " + "A" * 60 + " 60",

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -49,16 +49,11 @@ FORCED = Pruning("forced")
 WAVEFRONTS = Pruning("wavefronts")
 USES = pytest.mark.parametrize("use", ["forced", "lanes"])
 """Bands of a pair, and of many pairs at a time."""
-EACH = pytest.mark.parametrize(
-    ("use", "mode"),
-    [
-        ("forced", "global"),
-        ("forced", "semiglobal"),
-        ("forced", "local"),
-        ("lanes", "global"),
-        ("wavefronts", "global"),
-    ],
-)
+WAYS = [
+    *(("forced", mode) for mode in ("global", "semiglobal", "local")),
+    *(("lanes", "global"), ("wavefronts", "global")),
+]
+EACH = pytest.mark.parametrize(("use", "mode"), WAYS)
 MODES = pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 FREE_ENDS = pytest.mark.parametrize("mode", ["semiglobal", "local"])
 SETS = pytest.mark.parametrize("name", instruction_sets())
@@ -110,13 +105,22 @@ def test_sets_of_all_shapes(use, mode, problem, name, detail, threads, window):
     assert_same(found, run(open_cpu, problem, window=window), detail, problem)
 
 
-@EACH
-@pytest.mark.parametrize("case", CASES)
+# Of lengths so unlike, a group of pairs takes seconds.
+LONG = ("lanes", "positions_beyond_16_bits")
+
+
+@pytest.mark.parametrize(
+    ("use", "mode", "case"),
+    [
+        pytest.param(*way, case, marks=[pytest.mark.slow] if (way[0], case) == LONG else [])
+        for way, case in product(WAYS, CASES)
+    ],
+)
 def test_hard_cases(case, use, mode):
     """On instruction sets in turns."""
     problems = list(CASES[case](mode))
-    if (use, case) == ("lanes", "positions_beyond_16_bits"):
-        problems = problems[-1:]  # of lengths so unlike, a group of pairs takes seconds
+    if (use, case) == LONG:
+        problems = problems[-1:]
     if (use, case) == ("wavefronts", "just_fits_or_not"):
         problems = problems[::5]  # fronts of such scores reach far, and 165 problems are alike
     for number, problem in enumerate(problems):

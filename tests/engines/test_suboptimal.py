@@ -147,20 +147,6 @@ def test_pairs_with_the_same_columns_are_filled_together(costs, isa):
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-def test_proteins_filled_together_are_as_the_reference(isa):
-    rng = np.random.default_rng(8)
-    proteins = ["".join(rng.choice(list("ACWX"), int(n))) for n in rng.integers(8, 20, 9)]
-    reads = SequenceSet.from_strings(proteins, alphabet="protein")
-    for costs in COSTS:
-        scoring = pairalign.make_scoring("protein", mode="local", **costs)
-        for chain in every(reads, scoring, isa, 4):
-            ends = int(chain.query[0]), int(chain.target[0])
-            codes = [reads.codes_of(end).tolist() for end in ends]
-            expected = reference.align_all(*codes, costs_of(scoring), 4)
-            assert [found_alignment(chain, k) for k in range(len(chain))] == expected
-
-
-@pytest.mark.parametrize("isa", instruction_sets())
 def test_the_environment_says_which_instruction_set(isa, monkeypatch):
     reads = SequenceSet.from_strings([2 * GENOME, GENOME])
     scoring = pairalign.make_scoring("dna", mode="local")

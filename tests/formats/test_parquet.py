@@ -58,13 +58,6 @@ def test_parquet_says_how_it_was_made(tmp_path):
     }
 
 
-def test_parquet_without_pairs_is_readable(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
-    table = pq.read_table(io.BytesIO(written(needle_sample()[:0], "parquet", tmp_path)))
-    assert table.num_rows == 0
-    assert table.column_names == TSV_COLUMNS
-
-
 @pytest.mark.parametrize("runs", [1, 300, 1 << 23])
 def test_parquet_row_groups_are_bounded(tmp_path, monkeypatch, runs):
     pq = pytest.importorskip("pyarrow.parquet")

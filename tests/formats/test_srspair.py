@@ -8,11 +8,10 @@ from Bio import Align, AlignIO
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import needle_sample, random_set, sample
+from samples import needle_sample, one_pair, random_set, sample
 from strategies import MODES
 from written_files import DECIMALS, shown, written
 
-from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -109,34 +108,10 @@ gi|94968718|r     98 YILKSAIDLDLIQ-AVRRVANGET    120
 """
 
 
-def test_srspair_of_nothing_is_readable(tmp_path):
-    text = written(needle_sample()[:0], "srspair", tmp_path)
-    assert list(AlignIO.parse(io.StringIO(text), "emboss")) == []
-    assert list(Align.parse(io.StringIO(text), "emboss")) == []
-
-
 def test_one_letter_in_the_first_row(tmp_path):
     """EMBOSS prints it so; Bio.Align (1.88) takes "1 M--- 1" for a reversed sequence."""
     sequences = SequenceSet.from_strings(["M" * 120, "MK"], alphabet="protein")
-    runs = [1 << 4 | 7, 118 << 4 | 1, 1 << 4 | 8]
-    alignments = Alignments(
-        queries=sequences,
-        targets=sequences,
-        scoring=make_scoring("protein"),
-        query=[0],
-        target=[1],
-        raw_score=[-120],
-        query_start=[0],
-        query_end=[120],
-        target_start=[0],
-        target_end=[2],
-        matches=[1],
-        mismatches=[1],
-        gap_openings=[1],
-        gap_residues=[118],
-        cigar=runs,
-        cigar_offsets=[0, 3],
-    )
+    alignments = one_pair(sequences, make_scoring("protein"), -120, "1=118I1X")
     assert confuses_bio_align(alignments)
     text = written(alignments, "srspair", tmp_path)
     lines = [line for line in text.splitlines() if line.startswith("seq2")]
@@ -156,25 +131,8 @@ def test_srspair_at_large_positions(tmp_path):
     starts = 100_050, 999_970
     codes = [sequences.codes_of(k)[start : start + 90] for k, start in enumerate(starts)]
     same = (codes[0] == codes[1]) & (codes[0] < 4)
-    runs = [(len(list(group)) << 4 | (7 if op else 8)) for op, group in itertools.groupby(same)]
-    alignments = Alignments(
-        queries=sequences,
-        targets=sequences,
-        scoring=scoring,
-        query=[0],
-        target=[1],
-        raw_score=[-3],
-        query_start=[starts[0]],
-        query_end=[starts[0] + 90],
-        target_start=[starts[1]],
-        target_end=[starts[1] + 90],
-        matches=[same.sum()],
-        mismatches=[90 - same.sum()],
-        gap_openings=[0],
-        gap_residues=[0],
-        cigar=runs,
-        cigar_offsets=[0, len(runs)],
-    )
+    cigar = "".join(f"{len(list(group))}{'X='[int(op)]}" for op, group in itertools.groupby(same))
+    alignments = one_pair(sequences, scoring, -3, cigar, starts)
     text = written(alignments, "srspair", tmp_path)
     (one,) = AlignIO.parse(io.StringIO(text), "emboss")
     assert tuple(str(r.seq) for r in one) == alignments[0].rows()

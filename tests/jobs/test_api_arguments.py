@@ -114,17 +114,6 @@ def test_the_scorings_mode_counts_where_none_is_given():
     assert overlap(BASES).alignments.scoring.mode == "semiglobal"
 
 
-def test_a_matrix_by_its_name():
-    found = align(LETTERS, scoring="PAM250", mode="local")
-    expected = align(LETTERS, scoring=make_scoring("protein", matrix="PAM250", mode="local"))
-    assert found.scoring.matrix_name == "PAM250"
-    assert (found.raw_score == expected.raw_score).all()
-    with pytest.raises(ScoringError, match="BLOSUM61"):
-        distance(LETTERS, scoring="BLOSUM61")
-    with pytest.raises(TypeError, match="scoring is of type int"):
-        align(LETTERS, scoring=62)  # type: ignore[arg-type]
-
-
 # Other arguments
 
 
@@ -162,16 +151,6 @@ def test_scores_are_arguments_as_on_the_command_line():
         align(LETTERS, ties="odd")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword argument 'gapopen'"):
         align(LETTERS, gapopen=3)  # type: ignore[call-arg]
-
-
-def test_sequences_are_read_as_on_the_command_line(tmp_path):
-    aligned = {"one": "AC--GT", "two": "ACCCG-"}
-    assert align(aligned, degap=True).queries.lengths.tolist() == [4, 5]
-    for number, (name, residues) in enumerate(aligned.items()):
-        (tmp_path / f"{number}.fa").write_text(f">{name} {number}\n{residues}\n")
-    found = align(tmp_path / "0.fa", also=[tmp_path / "1.fa"], degap=True, names="whole")
-    assert found.queries.names == ["one_0", "two_1"]
-    assert align(["ACGT", "ACG"], alphabet="protein").queries.alphabet.name == "protein"
 
 
 @pytest.mark.parametrize(("name", "least"), [("min_overlap", 0), ("max_overlaps", 1)])

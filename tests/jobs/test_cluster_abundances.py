@@ -71,13 +71,6 @@ def test_without_sizes_the_order_is_that_of_lengths():
     assert found[0] == found[1]
 
 
-def test_without_sizes_the_command_says_so(tmp_path):
-    (tmp_path / "in.fa").write_text(">a\nACGT\n>b\nACGTT\n")
-    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc", "--order", "size")
-    done = run(*asked, cwd=tmp_path)
-    assert (done.returncode, b"no header has ;size=" in done.stderr) == (0, True)
-
-
 def test_tables(tmp_path):
     (tmp_path / "in.fa").write_text(TEXT)
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "-", "--format")
@@ -174,16 +167,6 @@ def test_sizes_that_are_none(size):
     given = SequenceSet.from_strings({"a": "ACGT", f"b;size={size}": "ACG"})
     with pytest.raises(FastaError, match="record 2 'b;size="):
         read_abundances(given)
-
-
-def test_orders_are_for_greedy_linkage(tmp_path):
-    with pytest.raises(ValueError, match="greedy"):
-        cluster(["ACGT", "ACG"], min_identity=0.9, order="size", linkage="single")
-    (tmp_path / "in.fa").write_text(TEXT)
-    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc")
-    done = run(*asked, "--order", "size", "--linkage", "single", cwd=tmp_path)
-    assert (done.returncode, b"greedy" in done.stderr) == (2, True)
-    assert not (tmp_path / "c.uc").exists()
 
 
 def test_samples_are_never_merged_in_silence(tmp_path):

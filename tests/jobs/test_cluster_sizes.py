@@ -116,6 +116,7 @@ def test_clusters_by_abundance_are_the_same_clusters(tmp_path):
     [
         (("--sizein",), ">a\nACGT\n", b"no header has ;size="),
         (("--clusters-by", "size"), ">a\nACGT\n", b"no header has ;size="),
+        (("--order", "size"), ">a\nACGT\n", b"no header has ;size="),
         (("--sizeout",), ">a;size=3\nACGT\n", b"which --sizeout counts with --sizein alone"),
         (("--sizeout",), ">a\nACGT\n", b"which are not written: --representatives"),
     ],

@@ -11,21 +11,14 @@ import reference
 from checks import assert_same, costs_of, found_alignment
 from commands import rows_of
 from conftest import examples
-from cuda_engines import open_on_host
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opencl_engines import open_opencl
 from overlapping import GENOME, changed
 from strategies import Problem, small_problems
 
 import pairalign
-from pairalign.alignments.thresholds import PairThresholds
 from pairalign.cli.main import main
-from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.formats import NETWORK_FORMATS
-from pairalign.jobs.stages.hsps_engine import HspsEngine
-from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Window
 from pairalign.results.alignments_result import Alignments
 
 
@@ -63,26 +56,6 @@ def test_as_the_reference(problem, hsps, least):
             assert least is None
             expected = [reference.align(query, target, costs)]
         assert [found_alignment(found, k) for k in numbers] == expected
-
-
-@pytest.mark.parametrize(
-    "open_on", [open_on_host, pytest.param(open_opencl, marks=pytest.mark.slow)]
-)
-def test_every_engine(open_on):
-    reads = pairalign.SequenceSet.from_strings(
-        [3 * GENOME[:40] + GENOME[100:150], changed(2 * GENOME[10:45], 0.1, 1), GENOME[110:190]]
-    )
-    scoring = pairalign.make_scoring("dna", mode="local")
-    expected = pairalign.align(reads, scoring=scoring, device="cpu", hsps=4, min_score=20)
-    assert len(expected) > 4
-    suboptimal = SuboptimalAligner(reads, reads, scoring, 1)
-    engine = HspsEngine(open_on([reads], scoring), suboptimal, 4, PairThresholds(), None)
-    window = Window(0, 0, len(reads), 0, len(reads), True)
-    assert_same(expected, engine.align(window, Want(Detail.CIGAR, 20)))
-    scores = engine.align(window, Want(Detail.SCORE, 20))
-    assert scores.raw_score.tolist() == expected.raw_score.tolist()
-    assert not scores.has_stats
-    engine.close()
 
 
 def test_thresholds_end_a_pair():
@@ -146,22 +119,6 @@ def test_formats_and_parts(folder, format, capsys):
     if format in ("paf", "tsv"):
         lines = Path("one").read_text().splitlines()
         assert len(lines) - (format == "tsv") == len(found)
-
-
-def test_parts_of_another_number_do_not_fit(folder, capsys):
-    write_repeats()
-    for k, hsps in ((1, "3"), (2, "2")):
-        more = ["--format", "paf", "--shard", f"{k}/2", "--hsps", hsps]
-        assert main(["align", "in.fa", *OPTIONS, *more, "-o", "parts"]) == 0
-    assert main(["merge", "parts", "-o", "all", "-q"]) == 1
-    assert "not of the same run; hsps: 3 and 2" in capsys.readouterr().err
-
-
-def test_only_local():
-    with pytest.raises(ValueError, match="hsps needs mode='local', but the mode is global"):
-        pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
-    with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
-        pairalign.align([GENOME[:20], GENOME[:30]], hsps=0)
 
 
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")

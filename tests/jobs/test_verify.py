@@ -2,7 +2,6 @@
 
 import gzip
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,34 +108,6 @@ def test_both_strands(folder):
     strands = [line.split("\t")[4] for line in (folder / "o.paf").read_text().splitlines()]
     assert strands.count("-") > 10
     assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
-
-
-def test_scores_are_those_of_rescoring(tmp_path):
-    spans = ("query_start", "query_end", "target_start", "target_end")
-    for seed, mode in enumerate(MODES * 4):
-        made = sample(seed, mode, "dna" if seed % 2 else "protein", pairs=40)
-        lines = ["\t".join(("query", "target", *spans, "cigar"))]
-        for a in made:
-            places = [str(getattr(a, name)) for name in spans]
-            lines.append("\t".join((a.query.name, a.target.name, *places, a.cigar or "*")))
-        (tmp_path / "x.tsv").write_text("\n".join(lines) + "\n")
-        names = SetNames(made.queries)
-        found = open_reader(str(tmp_path / "x.tsv"), None, (names, names))
-        (records,) = [found.read(piece) for piece in found.pieces()]
-        scoring = replace(made.scoring, mode="local")
-        checker = RecordChecker(made.queries, made.targets, scoring, whole=False, scores=True)
-        findings = checker.check(records)
-        assert len(findings) == 40
-        assert not findings["faults"].any()
-        for k, a in enumerate(made):
-            expected = scoring.rescore(
-                made.queries.codes_of(made.query[k]),
-                made.targets.codes_of(made.target[k]),
-                made.cigar[made.cigar_offsets[k] : made.cigar_offsets[k + 1]],
-                **{name: getattr(a, name) for name in spans},
-            )
-            assert findings[k]["score"] == expected
-        found.close()
 
 
 # ---- pieces, messages and errors -----------------------------------------------------------------

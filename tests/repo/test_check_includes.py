@@ -1,11 +1,7 @@
 """The check of native includes sees what it should see."""
 
 import pytest
-from check_includes import ROOT, fault_of, faults
-
-
-def test_includes_here_go_down():
-    assert list(faults(ROOT)) == []
+from check_includes import fault_of, faults
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,6 @@ def marked(folder: Path) -> dict[str, dict[str, list[int]]]:
     return check_ties.marks_of(folder)
 
 
-def test_the_page_lists_every_mark():
-    assert check_ties.main([]) == 0
-
-
 def test_a_mark_that_moved_is_seen_and_written(tmp_path):
     marks = marked(tmp_path)
     assert check_ties.faults_of(ROW.format(2, 1), marks) == []

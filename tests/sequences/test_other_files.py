@@ -1,6 +1,5 @@
 """Sequences of files that are no FASTA: what Biopython writes and reads, and A3M."""
 
-import gzip
 import io
 import logging
 
@@ -53,31 +52,6 @@ def written(sequences: dict[str, str | None], format: str, kind: str) -> str:
 
 def read_text(text: str, **options):
     return read_fasta(io.StringIO(text), **options)
-
-
-@pytest.mark.parametrize("format", ["genbank", "embl"])
-def test_records_of_databases(format, tmp_path):
-    path = tmp_path / "in.gz"
-    path.write_bytes(gzip.compress(written(BASES, format, "DNA").encode()))
-    found = read_fasta(path)
-    assert [(name, letters.upper()) for name, letters in contents(found)] == list(BASES.items())
-    assert found.alphabet.name == "dna"
-    assert found.descriptions[0] == "X56734.1 of a test"
-
-
-def test_uniprot():
-    found = read_text(SWISS + SWISS.replace("P62894", "P62895"))
-    assert contents(found) == [("P62894", "MGDVEKGKKIFV"), ("P62895", "MGDVEKGKKIFV")]
-    assert found.descriptions[0] == "P62894 RecName: Full=Cytochrome c;"
-
-
-@pytest.mark.parametrize("format", ["stockholm", "clustal"])
-def test_gaps_of_alignments_are_dropped_only_when_asked(format):
-    text = written(ROWS, format, "protein")
-    with pytest.raises(FastaError, match="'-' at position 6; remove gaps first"):
-        read_text(text)
-    found = read_text(text, degap=True)
-    assert dict(contents(found)) == {name: row.replace("-", "") for name, row in ROWS.items()}
 
 
 @pytest.mark.parametrize(

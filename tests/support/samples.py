@@ -1,6 +1,7 @@
 """Random sequence sets and random alignments of them, for tests of whatever takes Alignments."""
 
 import itertools
+import re
 
 import numpy as np
 
@@ -119,28 +120,36 @@ def needle_sample(mode="semiglobal", **options):
     )
     names = {"ref_rec": first, "gi|94968718|receiver": second}
     sequences = SequenceSet.from_strings(names, alphabet="protein", degap=True)
-    ops = [
-        1 if b == "-" else 2 if a == "-" else 7 if a == b else 8
-        for a, b in zip(first[1:-8], second[1:-8], strict=True)
-    ]
-    runs = [(len(list(group)) << 4 | op) for op, group in itertools.groupby(ops)]
-    gaps = [run for run in runs if run & 15 in (1, 2)]
+    rows = zip(first[1:-8], second[1:-8], strict=True)
+    ops = ["I" if b == "-" else "D" if a == "-" else "=" if a == b else "X" for a, b in rows]
+    scoring = make_scoring("protein", mode=mode, gap_open=10, gap_extend="0.5", **options)
+    cigar = "".join(f"{len(list(group))}{op}" for op, group in itertools.groupby(ops))
+    return one_pair(sequences, scoring, 1120, cigar, (1, 0))
+
+
+def one_pair(sequences, scoring: Scoring, score, cigar, starts=(0, 0)):
+    """The first two sequences along a CIGAR, from starts in both; it says all the counts."""
+    runs = [(int(n), "MIDNSHP=X".index(op)) for n, op in re.findall(r"(\d+)([ID=X])", cigar)]
+    size = {
+        op: sum(n for n, of in runs if of == op) for op in (INSERTION, DELETION, MATCH, MISMATCH)
+    }
+    aligned = size[MATCH] + size[MISMATCH]
     return Alignments(
         queries=sequences,
         targets=sequences,
-        scoring=make_scoring("protein", mode=mode, gap_open=10, gap_extend="0.5", **options),
+        scoring=scoring,
         query=[0],
         target=[1],
-        raw_score=[1120],
-        query_start=[1],
-        query_end=[111],
-        target_start=[0],
-        target_end=[112],
-        matches=[ops.count(7)],
-        mismatches=[ops.count(8)],
-        gap_openings=[len(gaps)],
-        gap_residues=[sum(run >> 4 for run in gaps)],
-        cigar=runs,
+        raw_score=[score],
+        query_start=[starts[0]],
+        query_end=[starts[0] + aligned + size[INSERTION]],
+        target_start=[starts[1]],
+        target_end=[starts[1] + aligned + size[DELETION]],
+        matches=[size[MATCH]],
+        mismatches=[size[MISMATCH]],
+        gap_openings=[sum(op in (INSERTION, DELETION) for _, op in runs)],
+        gap_residues=[size[INSERTION] + size[DELETION]],
+        cigar=[n << 4 | op for n, op in runs],
         cigar_offsets=[0, len(runs)],
     )
 
