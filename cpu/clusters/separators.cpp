@@ -1,5 +1,5 @@
 // Cutting a connected piece of a network in two, and the pieces that are left. The ctypes declarations, and
-// what is cut and why, are in pairalign/jobs/splits/separators.py and network.py.
+// what is cut and why, are in pairalign/jobs/splits/network.py.
 //
 // A region grows from a seed; its border is what its members are neighbours of. What joins the region is the
 // sequence of the border with the least gain: prices of its neighbours outside, less its own; of equal ones

@@ -1,5 +1,5 @@
 // CRC-32, that of zlib, gzip and Ethernet, as fast as memory gives bytes: files are checked while they are
-// written. The ctypes declarations are in pairalign/base/checksum.py, which falls back on zlib.
+// written. The ctypes declarations are in pairalign/base/compression.py, which falls back on zlib.
 //
 // x86-64: by folding with carry-less products (Gopal et al. 2009, Fast CRC computation for generic
 // polynomials using PCLMULQDQ, Intel). The remainder of a message does not change when its first 128 bits are

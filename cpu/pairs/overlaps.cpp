@@ -1,5 +1,5 @@
 // Single passes over the scores and alignments of reads that may overlap, outside the interpreter's lock. The
-// ctypes declarations are in pairalign/reads/overlap_passes.py.
+// ctypes declarations are in pairalign/reads/overlap_kinds.py.
 
 #include <algorithm>
 #include <cstdint>

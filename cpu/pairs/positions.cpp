@@ -1,6 +1,6 @@
 // Which pairs of a part of the pair matrix some are: their rows and columns, from a mask or from their
-// numbers; and taking some of many. The ctypes declarations are in pairalign/alignments/passes.py and
-// pairalign/alignments/runs.py.
+// numbers; and taking some of many. The ctypes declarations are in pairalign/pairs/positions.py and
+// pairalign/alignments/alignments.py.
 //
 // Pairs are numbered row by row, see pairalign/pairs/windows.py; `triangular`: only those with row < column.
 

@@ -1,5 +1,5 @@
 // Pairs of a window whose scores reach a minimum. The ctypes declaration is in
-// pairalign/reads/overlap_passes.py.
+// pairalign/reads/overlap_kinds.py.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What posteriors say of single alignments: the alignment of each pair with the highest expected accuracy,
 // and the confidence of each column of any alignment. The ctypes declarations are in
-// pairalign/engines/cpu/posterior_paths.py.
+// pairalign/engines/cpu/cpu_posterior.py.
 //
 // The expected accuracy of an alignment is the sum of the posteriors of its aligned residues (Do et al.,
 // Genome Res 15:330, 2005). Sums are of 65535ths, whole numbers, and of equal alignments the one is taken

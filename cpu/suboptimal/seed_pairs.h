@@ -1,5 +1,5 @@
 // Pairs of reads that share seeds: words of equal residues, several of them near one diagonal, where an
-// alignment scores enough. The C ABI that pairalign/engines/cpu/seed_pairs.py declares with ctypes.
+// alignment scores enough. The C ABI that pairalign/engines/cpu/seed_index.py declares with ctypes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What is done to the CIGAR runs of many alignments at a time: runs lie one after the other, those of
-// alignment k from offsets[k] on. The ctypes declarations are in pairalign/alignments/runs.py.
+// alignment k from offsets[k] on. The ctypes declarations are in pairalign/alignments/alignments.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Clusters by average linkage of whole numbers: means are compared as fractions, so that equal ones are equal
-// and a threshold is met exactly. The ctypes declarations are in pairalign/trees/linkage.py.
+// and a threshold is met exactly. The ctypes declarations are in pairalign/trees/tree_joining.py.
 
 #include <algorithm>
 #include <cstdint>

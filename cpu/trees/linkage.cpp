@@ -1,6 +1,6 @@
 // Hierarchical clustering of a triangle of distances, by averages (UPGMA), by MAFFT's mixture of the nearest
 // and the mean, and by the farthest (complete linkage). The ctypes declarations, and what the results mean,
-// are in pairalign/trees/linkage.py.
+// are in pairalign/trees/tree_joining.py.
 
 #include <algorithm>
 #include <cstdint>

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.runs import reverse_runs
+from pairalign.alignments.alignments import Alignments, reverse_runs
 
 _SIDES = (("query", "target"), ("query_start", "target_start"), ("query_end", "target_end"))
 _INSERTION, _DELETION = 1, 2

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.runs import reverse_runs
+from pairalign.alignments.alignments import Alignments, reverse_runs
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.pairs.windows import Window
 

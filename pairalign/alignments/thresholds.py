@@ -20,7 +20,7 @@ from pairalign.base.error_types import ScoringError
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
-    from pairalign.alignments.native_thresholds import Ends, NativeThresholds, Sets
+    from pairalign.alignments.passes import Ends, NativeThresholds, Sets
     from pairalign.base.arrays import Int64s
     from pairalign.pairs.want import Detail
     from pairalign.scoring.scoring import Scoring
@@ -159,7 +159,7 @@ class PairThresholds:
         Bounds of semiglobal alignments hold of those with end gaps: costs at ends only add to them.
         """
         from pairalign.alignments.identities import needs_cigar
-        from pairalign.alignments.native_thresholds import NativeThresholds
+        from pairalign.alignments.passes import NativeThresholds
 
         identity_of = self.identity_of
         if identity_of == "internal" and not needs_cigar(identity_of, mode):
@@ -184,7 +184,7 @@ class PairThresholds:
             With what `detail` says.
         """
         from pairalign.alignments.identities import needs_cigar
-        from pairalign.alignments.native_thresholds import columns_of, find_passing
+        from pairalign.alignments.passes import columns_of, find_passing
 
         mode, columns = alignments.scoring.mode, {}
         if self.looks_at_alignments:
@@ -197,7 +197,7 @@ class PairThresholds:
         """Return which pairs, of input indices, are alike enough in length: ascending positions."""
         import numpy as np
 
-        from pairalign.alignments.native_thresholds import find_passing
+        from pairalign.alignments.passes import find_passing
 
         by_length = replace(self, min_identity=None, min_coverage=None)
         ends = np.ascontiguousarray(pairs[0], np.int32), np.ascontiguousarray(pairs[1], np.int32)

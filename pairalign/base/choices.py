@@ -84,7 +84,7 @@ def _load(path: str) -> Any:
 
 
 REGISTRY: Mapping[str, Format] = {
-    "paf": Format("pairs overlaps", "paf.PafWriter", "readers.line_reader.PafReader"),
+    "paf": Format("pairs overlaps", "paf.PafWriter", "readers.table_reader.PafReader"),
     "tsv": Format("pairs", "tsv.TsvWriter", "readers.table_reader.TsvReader"),
     "csv": Format("pairs", "tsv.CsvWriter", "readers.table_reader.CsvReader"),
     "jsonl": Format("pairs", "jsonl.JsonlWriter", "jsonl.JsonlReader"),
@@ -93,7 +93,7 @@ REGISTRY: Mapping[str, Format] = {
     "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet_reader.ParquetReader"),
     "blast6": Format("pairs", "blast.Blast6Writer", "readers.table_reader.Blast6Reader"),
     "blast7": Format("pairs", "blast.Blast7Writer"),
-    "sam": Format("pairs overlaps", "sam.SamWriter", "readers.line_reader.SamReader"),
+    "sam": Format("pairs overlaps", "sam.SamWriter", "readers.table_reader.SamReader"),
     "a3m": Format("pairs", "a3m.A3mWriter", "readers.block_reader.A3mReader"),
     "stockholm": Format(
         "pairs", "stockholm.StockholmWriter", "readers.block_reader.StockholmReader"
@@ -103,7 +103,7 @@ REGISTRY: Mapping[str, Format] = {
     "gfa": Format("overlaps", "gfa.GfaWriter", "readers.gfa_reader.GfaReader"),
     "graphml": Format("pairs network", "networks.GraphmlWriter"),
     "gexf": Format("pairs network", "networks.GexfWriter"),
-    "abc": Format("pairs network", "networks.AbcWriter", "readers.line_reader.AbcReader"),
+    "abc": Format("pairs network", "networks.AbcWriter", "readers.table_reader.AbcReader"),
     "edges": Format("pairs network", "networks.EdgesWriter"),
     "npz": Format("pairs network", "matrix_csr.MatrixWriter"),
 }

@@ -16,8 +16,14 @@ from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
 from pairalign.jobs.commands.dask_cluster import run_on_cluster
 from pairalign.jobs.commands.planning import read_problem, report_of, with_output
-from pairalign.jobs.commands.summary import Summary, describe_steps, say_plan
-from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
+from pairalign.jobs.commands.summary import (
+    Lines,
+    Summary,
+    describe_steps,
+    say_plan,
+    say_summary,
+    written_pairs,
+)
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files

@@ -23,9 +23,9 @@ from pairalign.cli.distance_steps import (
     merged,
     run_request,
     warn_of_ambiguous,
+    write_part,
     write_report,
 )
-from pairalign.cli.distances_in_parts import write_part
 from pairalign.formats.distance_arrays import read_first_array
 from pairalign.formats.distance_text import LONGEST_LINE, check_strict_names
 from pairalign.formats.distances import (
@@ -170,7 +170,7 @@ def _measure_circles(
 def _read(request: DistanceOptions) -> Problem:
     """Read one set, or two, of sequences or of receptors."""
     if request.is_of_receptors:
-        from pairalign.jobs.receptors.receptor_sets import read_receptor_files
+        from pairalign.jobs.receptors.tcrdist import read_receptor_files
 
         return read_receptor_files(request)
     sequences, targets = read_sequences(request)

@@ -9,7 +9,7 @@ from typing import Any
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.declaration import values_of
 from pairalign.base.dry_run import WorkBegins, dry_run
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.forecast import Forecast, foretell
 from pairalign.requests.resources import CoreOptions, ResourcesOptions
 from pairalign.requests.shared import CommandOptions

@@ -12,7 +12,7 @@ from pairalign.formats.pieces import (
     read_manifests,
     without_option,
 )
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.requests.files_request import MergeOptions
 
 

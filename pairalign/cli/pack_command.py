@@ -9,7 +9,7 @@ from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.formats.pairset import SUFFIXES, pack
 from pairalign.jobs.commands.planning import read_sequences, with_output
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.requests.files_request import PackOptions
 

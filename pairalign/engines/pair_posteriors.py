@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.engines.cpu.posterior_paths import mark_columns
+from pairalign.engines.cpu.cpu_posterior import mark_columns
 from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
 from pairalign.engines.posterior_engines import (
     BATCHES,

@@ -1,23 +1,54 @@
-"""Which engine computes posteriors: from ``--device`` to an open one. All give the same bytes."""
+"""Which engine computes posteriors: from ``--device`` to an open one. All give the same bytes.
+
+Pairs are regrouped for an engine, which computes the same values, sooner:
+
+- Pairs of the same two sequences are computed once a call.
+- Long pairs of similar DNA are computed part by part; ``cpu/posterior/cuts.cpp`` cuts them. Parts
+  are computed on the host, whatever computes the other pairs: the same bytes for every device. They
+  are merged where a residue beside the cut between them is aligned with its counterpart with a
+  posterior below `_SURE`. Else no posterior differs by more than the cuts are unsure.
+- Pairs whose target is much longer are computed with the target along the rows. A row begins and
+  ends with gaps as long as what its columns are more than its rows, and their cost is the range of
+  its values; with the longer sequence along the rows, the rows' scales take it up. Pairs with one
+  long sequence also have it in common then, and share a vector.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
+import math
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors, part_of
+from pairalign.alignments.posteriors import (
+    ONE,
+    SparsePosteriors,
+    join_posteriors,
+    pairs_at,
+    part_of,
+    with_pairs,
+    with_sides_changed,
+)
+from pairalign.base.arrays import first_of_each
 from pairalign.base.error_types import DeviceError, KernelBuildError
-from pairalign.engines.cpu.cpu_posterior import PosteriorEngine, thread_bytes
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine, join_parts, thread_bytes
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.posterior_computer import PosteriorComputer, PosteriorRequest
-from pairalign.engines.regrouped_posteriors import is_ever_cut, regrouped
+from pairalign.pairs.copies import find_copies
+from pairalign.sequences.alphabets import DNA
+
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+    from pairalign.engines.posterior_computer import PosteriorComputer
+    from pairalign.scoring.posterior_models import PosteriorModel
+    from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
 
@@ -156,3 +187,145 @@ def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[Spar
     for queries, _ in pieces:
         yield part_of(posteriors, start, start + len(queries))
         start += len(queries)
+
+
+LEAST_LENGTH = 400
+"""Of both sequences of a pair that is cut."""
+
+_SURE = int(0.99 * ONE)
+
+_MOST_BITS = 256
+"""Of a gap's cost in a row: twice what float32 leaves (``common/posterior_scaling.h``), so that few
+pairs are turned that it holds as they are."""
+
+Indices = npt.NDArray[np.int32]
+
+
+def is_ever_cut(sequences: SequenceSet) -> bool:
+    """Whether pairs of a set may be cut."""
+    return sequences.alphabet == DNA and int((sequences.lengths >= LEAST_LENGTH).sum()) > 1
+
+
+def regrouped(
+    engine: PosteriorComputer,
+    sequences: SequenceSet,
+    model: PosteriorModel,
+    host: PosteriorEngine | None = None,
+    memory_bytes: int | None = None,
+) -> PosteriorComputer:
+    """Return an engine that gives the same; the engine itself where no pair of a set is regrouped.
+
+    Parameters
+    ----------
+    host : PosteriorEngine, optional
+        For parts. Default: no pair is cut.
+    memory_bytes : int, optional
+        What the threads of the host may use for parts.
+    """
+    longest_gap = int(_MOST_BITS / -math.log2(model.extend_long))
+    copies = find_copies(sequences, None)
+    if copies is None and host is None and np.ptp(sequences.lengths) <= longest_gap:
+        return engine
+    contents = None if copies is None else copies.of_inputs()[0]
+    lengths = sequences.lengths.astype(np.int64)
+    return RegroupedPosteriors(engine, lengths, contents, longest_gap, host, memory_bytes)
+
+
+class RegroupedPosteriors:
+    """A `PosteriorComputer`.
+
+    Parameters
+    ----------
+    engine : PosteriorComputer
+        For whole pairs.
+    lengths : ndarray of int64, shape (sequences,)
+    contents : ndarray of int64, shape (sequences,), or None
+        The same number for the same codes; None: no two sequences are the same.
+    longest_gap : int
+        Residues that a target may have more than the query.
+    host, memory_bytes
+        As for `regrouped`.
+    """
+
+    def __init__(
+        self,
+        engine: PosteriorComputer,
+        lengths: npt.NDArray[np.int64],
+        contents: npt.NDArray[np.int64] | None,
+        longest_gap: int,
+        host: PosteriorEngine | None,
+        memory_bytes: int | None,
+    ) -> None:
+        self._engine, self._host = engine, host
+        self._lengths, self._contents = lengths, contents
+        self._longest_gap, self._memory_bytes = longest_gap, memory_bytes
+        self.is_gpu, self.residues_at_once = engine.is_gpu, engine.residues_at_once
+
+    def compute(self, queries: Indices, targets: Indices) -> SparsePosteriors:
+        """Compute the posteriors of some pairs; see `PosteriorEngine.compute`."""
+        if self._contents is None:
+            return self._compute_distinct(queries, targets)
+        whole = self._contents[queries] * (1 + int(self._contents.max())) + self._contents[targets]
+        firsts, places = first_of_each(whole)  # as they come: those of a query follow each other
+        if len(firsts) == len(whole):
+            return self._compute_distinct(queries, targets)
+        posteriors = self._compute_distinct(queries[firsts], targets[firsts])
+        return pairs_at(posteriors, places, queries, targets)
+
+    def _compute_distinct(self, queries: Indices, targets: Indices) -> SparsePosteriors:
+        """Compute long pairs in parts, where a host is there for them, and the others whole."""
+        is_long = np.minimum(self._lengths[queries], self._lengths[targets]) >= LEAST_LENGTH
+        long = np.flatnonzero(is_long)
+        if self._host is None or not len(long):
+            return self._compute_whole(queries, targets)
+        counts = np.zeros(len(queries), np.int32)
+        counts[long], parts = self._host.cut(queries[long], targets[long])
+        in_parts = self._compute_parts(self._host, queries, targets, counts, parts)
+        whole = np.flatnonzero(np.diff(in_parts.offsets) == 0)
+        if not len(whole):
+            return in_parts
+        others = self._compute_whole(queries[whole], targets[whole])
+        return with_pairs(in_parts, whole, others)
+
+    def _compute_parts(
+        self,
+        host: PosteriorEngine,
+        queries: Indices,
+        targets: Indices,
+        counts: Indices,
+        parts: npt.NDArray[np.void],
+    ) -> SparsePosteriors:
+        """Return the posteriors of the pairs that are cut; the others have no entries."""
+        places = np.full(len(parts), -1, np.int64)
+        rounds: list[SparsePosteriors] = []
+        while True:
+            new = np.flatnonzero(places < 0)
+            pair = np.repeat(np.arange(len(queries)), counts)[new]
+            start = sum(map(len, rounds))
+            new_parts = queries[pair], targets[pair], parts[new]
+            rounds.append(host.compute_parts(*new_parts, self._memory_bytes))
+            places[new] = start + np.arange(len(new))
+            posteriors = rounds[0] if len(rounds) == 1 else join_posteriors(rounds)
+            arguments = queries, targets, counts, parts, places, posteriors
+            counts, parts, places = host.merge_parts(*arguments, _SURE)
+            if (places >= 0).all():
+                return join_parts(queries, targets, counts, parts, places, posteriors)
+
+    def _compute_whole(self, queries: Indices, targets: Indices) -> SparsePosteriors:
+        """Compute pairs with the longer sequence along the rows where it is much longer."""
+        is_turned = self._lengths[targets] - self._lengths[queries] > self._longest_gap
+        if not is_turned.any():
+            return self._engine.compute(queries, targets)
+        rows = np.where(is_turned, targets, queries)
+        columns = np.where(is_turned, queries, targets)
+        return with_sides_changed(self._engine.compute(rows, columns), is_turned)
+
+    def cancel(self) -> None:
+        """Make a running `compute`, and each to come, raise InterruptedError."""
+        self._engine.cancel()
+        if self._host is not None:
+            self._host.cancel()
+
+    def close(self) -> None:
+        """Free what the engine holds."""
+        self._engine.close()

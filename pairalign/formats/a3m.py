@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairalign.base.error_types import FormatError
-from pairalign.formats.name_rules import FASTA
+from pairalign.formats.names import FASTA
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail

@@ -6,7 +6,7 @@ import os
 from typing import ClassVar
 
 from pairalign.alignments.fields import BLAST6, FIELDS
-from pairalign.formats.name_rules import NO_COMMENT
+from pairalign.formats.names import NO_COMMENT
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pairalign.formats.name_rules import FASTA
+from pairalign.formats.names import FASTA
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 

@@ -15,7 +15,7 @@ from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.compression import decompress
 from pairalign.base.error_types import FormatError, SplitError, shown_name, unreadable
 from pairalign.base.texts import as_tsv, is_whole, lines_of, unquoted
-from pairalign.clusters.splits.groups import Groups, Membership, make_groups
+from pairalign.clusters.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.readers.reader import open_raw
 from pairalign.sequences.sets import SequenceSet

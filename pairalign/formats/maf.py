@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.formats.name_rules import MAF
+from pairalign.formats.names import MAF
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 

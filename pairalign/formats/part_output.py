@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base.compression import add_to_checksum
 from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.part_file import PartFile, remove_dead

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pairalign.base.checksum import add_to_checksum, read_blocks
+from pairalign.base.compression import add_to_checksum, read_blocks
 from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import PartsError, error_by_cause
 from pairalign.base.part_file import PartFile, remove_dead

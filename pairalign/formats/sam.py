@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.error_types import FormatError
-from pairalign.formats.name_rules import NameRule
+from pairalign.formats.names import NameRule
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import SetText

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import FormatError
-from pairalign.formats.name_rules import STOCKHOLM
+from pairalign.formats.names import STOCKHOLM
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.formats.name_rules import TC_LIB
+from pairalign.formats.names import TC_LIB
 from pairalign.formats.output import Output
 from pairalign.formats.stockholm import check_distinct_names
 from pairalign.formats.writer import Content, TextWriter

@@ -18,7 +18,7 @@ from pairalign.alignments.tie_counts import OpenTally, TieCounter
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
-from pairalign.formats.name_rules import NameRule
+from pairalign.formats.names import NameRule
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import Besides, FileText, PairText, SetText

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s, first_of_each
 from pairalign.base.native import library
-from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.positions import positions_of_mask
-from pairalign.pairs.windows import Window
+from pairalign.pairs.windows import Window, mask_pairs
 from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.row_order import Sorted, find_row_ranks
 from pairalign.sequences.sets import SequenceSet

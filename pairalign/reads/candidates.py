@@ -16,8 +16,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
 from pairalign.base.texts import as_tsv
 from pairalign.pairs.lists import PairList, warn_of_lengths
-from pairalign.pairs.masks import mask_sorted_pairs
-from pairalign.pairs.windows import Window
+from pairalign.pairs.windows import Window, mask_sorted_pairs
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
 

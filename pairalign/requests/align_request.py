@@ -68,7 +68,7 @@ from pairalign.requests.shared import (
 from pairalign.requests.similar import StatisticsArguments, StatisticsOptions
 
 if TYPE_CHECKING:
-    from pairalign.clusters.splits.given_groups import GivenGroups
+    from pairalign.clusters.groups import GivenGroups
     from pairalign.pairs.lists import Pairs
 
 

@@ -49,7 +49,7 @@ class TreeRequest(MeasureOptions):
     method: str = choice(
         TREE_METHODS,
         "default: %(default)s",
-        about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`",
+        about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.tree_joining`",
         default=DEFAULT_METHOD,
     )
 

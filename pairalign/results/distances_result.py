@@ -9,7 +9,7 @@ import numpy as np
 
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.packages import check_biopython, make_frame, needed
-from pairalign.results.base_result import Result
+from pairalign.results.tabular import Result
 from pairalign.trees import distance_matrix, group_distances, sparse_distances
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pairalign.base.notebooks import html_text
 from pairalign.base.packages import check_biopython
-from pairalign.results.base_result import Result
+from pairalign.results.tabular import Result
 from pairalign.trees import tree
 from pairalign.trees.tree_text import to_ascii, to_mafft, to_newick, to_nexus
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base.compression import add_to_checksum
 from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.native_arrays import PADDING_BYTES, join_texts

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base.compression import add_to_checksum
 from pairalign.base.error_types import FastaError, unreadable
 from pairalign.sequences.alphabets import INVALID, count_replaced
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays

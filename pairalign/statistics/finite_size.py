@@ -5,7 +5,7 @@ An alignment of raw score S takes about ``a S + b`` residues of each sequence, w
 of another, so the E-value of a pair of m and n residues is ``K area exp(-lambda S)``, where `area`
 is the mean number of pairs of starting points from which there is room: ``m n`` less what the ends
 cost, never 0. BLAST+ uses the same for proteins, with lengths that are normal. A *skewed* law has
-inverse Gaussian lengths (`pairalign.statistics.first_passage`).
+inverse Gaussian lengths (`pairalign.statistics.gumbel_fit`).
 
 References
 ----------

@@ -10,21 +10,36 @@ E-values: ``(m - l) (n - N l)`` for a query of m residues, with the n residues a
 the database and the length adjustment l of Altschul and Gish (1996). A space that is given
 (``--search-space``) is taken as it is.
 
+Published parameters are in ``published.json``. A row has BLAST's gap costs (existence, extension; a
+gap of k residues costs ``existence + k extension``), lambda, K, and of the residues that an
+alignment takes: a and b of their mean (b is for the length adjustment of BLAST's older E-values and
+bits of search spaces), alpha and sigma of their variance and covariance. BLAST's 11/1 is 12/1 here.
+`tests/statistics/test_significance.py` compares each with what BLAST+ prints.
+
+BLAST+'s BLOSUM80, in half bits, is another matrix than Biopython's of that name, in thirds of a
+bit: its parameters are not here.
+
 References
 ----------
 .. [1] S. Karlin, S. F. Altschul. Methods for assessing the statistical significance of molecular
    sequence features by using general scoring schemes. PNAS 87:2264-2268, 1990.
 .. [2] S. F. Altschul, W. Gish. Local alignment statistics. Methods in Enzymology 266:460-480, 1996.
+.. [3] S. F. Altschul, R. Bundschuh, R. Olsen, T. Hwa. The estimation of statistical parameters for
+   local alignment score distributions. Nucleic Acids Research 29:351-361, 2001.
+.. [4] Y. Park, S. Sheetlin, N. Ma, T. L. Madden, J. L. Spouge. New finite-size correction for local
+   alignment score distributions. BMC Research Notes 5:286, 2012.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +54,34 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
 from pairalign.statistics.low_complexity import ResidueMasks
-from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED, PUBLISHED_DNA, UNGAPPED
+
+_FILE = json.loads(Path(__file__).with_name("published.json").read_text())
+
+PUBLISHED: dict[str, list[tuple[float, ...]]] = {
+    name: list(map(tuple, matrix["gapped"])) for name, matrix in _FILE["matrices"].items()
+}
+
+UNGAPPED: dict[str, tuple[float, float]] = {
+    name: tuple(matrix["ungapped"]) for name, matrix in _FILE["matrices"].items()
+}
+"""a and alpha of alignments without gaps."""
+
+FIRST_PASSAGE: dict[str, dict[tuple[float, ...], list[float]]] = {
+    name: {(existence, extension): row for existence, extension, *row in matrix["lengths"]}
+    for name, matrix in _FILE["matrices"].items()
+}
+"""By BLAST's costs: a, b, alpha and beta of inverse Gaussian lengths."""
+
+PUBLISHED_DNA: dict[tuple[int, ...], list[list[float]]] = {
+    tuple(map(int, scores.split())): rows for scores, rows in _FILE["dna"].items()
+}
+"""By match and mismatch, as blastn prints them: existence, extension, lambda, K, alpha, beta.
+
+The last two are those of its length adjustment."""
+
+BACKGROUND: dict[str, float] = _FILE["residues"]
+"""Robinson and Robinson 1991: what the published parameters were computed for."""
+
 
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
-from pairalign.trees.linkage import cluster, cut_tree
-from pairalign.trees.tree_joining import equal_rows
+from pairalign.trees.tree_joining import cluster, cut_tree, equal_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,9 +17,8 @@ from pairalign.jobs.run.statistics import (
     find_or_estimate_gumbel,
 )
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.statistics.published import BACKGROUND, PUBLISHED
-from pairalign.statistics.significance import find_gumbel, find_significance
-from pairalign.statistics.usual import pair_composition
+from pairalign.statistics.gumbel_fit import pair_composition
+from pairalign.statistics.significance import BACKGROUND, PUBLISHED, find_gumbel, find_significance
 
 KNOWN = (("BLOSUM62", 11, 1, 0.267, 0.041),)
 """Matrix, BLAST's costs, lambda and K as blastp prints them."""

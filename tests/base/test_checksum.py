@@ -5,17 +5,17 @@ import zlib
 
 import pytest
 
-from pairalign.base import checksum
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base import compression
+from pairalign.base.compression import add_to_checksum
 
 SIZES = [*range(200), 255, 256, 257, 1000, 4095, 4096, 70_001]
 
 
 @pytest.mark.parametrize("native", [True, False])
 def test_it_is_that_of_zlib(native, monkeypatch):
-    if native and not checksum.IS_NATIVE:
+    if native and not compression.IS_NATIVE:
         pytest.skip("this processor has no carry-less products")
-    monkeypatch.setattr(checksum, "IS_NATIVE", native)
+    monkeypatch.setattr(compression, "IS_NATIVE", native)
     chance = random.Random(3)
     for size in SIZES:
         data = chance.randbytes(size)

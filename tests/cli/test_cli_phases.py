@@ -57,7 +57,7 @@ PHASES = {
         "pairalign.jobs.overlaps.overlap_command:plan_overlap_job",
         "pairalign.jobs.overlaps.overlap:read_candidates",
         "pairalign.jobs.overlaps.overlap:find_candidates",
-        "pairalign.jobs.overlaps.overlap_procedure:open_filters",
+        "pairalign.jobs.overlaps.overlap_plan:open_filters",
         "pairalign.jobs.overlaps.overlap_command:open_writer",
     ],
     "merge": [

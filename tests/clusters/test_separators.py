@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.jobs.splits.network import Network, least_removed
-from pairalign.jobs.splits.separators import Sizes, find_separator
+from pairalign.jobs.splits.network import Network, Sizes, find_separator, least_removed
 
 Edges = set[tuple[int, int]]
 

@@ -17,9 +17,11 @@ from pairalign.reads.overlap_kinds import (
     CONTAINS,
     DOVETAIL,
     INTERNAL,
+    choose_strands,
     classify_and_count,
+    find_overlaps,
+    merge_strands,
 )
-from pairalign.reads.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring

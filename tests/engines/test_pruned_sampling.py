@@ -8,10 +8,10 @@ from bench.families import family
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.base.words import SIMILAR, WORDS, words_in_place
 from pairalign.engines.cuda.pruned import sampling
 from pairalign.engines.cuda.pruned.sampling import Sampler, expected_seconds
 from pairalign.pairs.windows import Window
+from pairalign.sequences.residues import SIMILAR, WORDS, words_in_place
 from pairalign.sequences.sets import SequenceSet
 
 MULTIPROCESSORS = 132

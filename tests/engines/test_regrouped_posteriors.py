@@ -7,11 +7,11 @@ import pairalign
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.posterior_computer import PosteriorRequest
-from pairalign.engines.posterior_engines import open_posterior_engine
-from pairalign.engines.regrouped_posteriors import (
+from pairalign.engines.posterior_engines import (
     LEAST_LENGTH,
     RegroupedPosteriors,
     is_ever_cut,
+    open_posterior_engine,
     regrouped,
 )
 from pairalign.scoring.posterior_models import posterior_model
@@ -113,7 +113,7 @@ def test_pairs_do_not_depend_on_others_nor_on_instruction_sets():
 def test_a_pair_whose_cuts_are_unsure_is_computed_as_a_whole(monkeypatch):
     sequences = pairalign.SequenceSet.from_strings([GENE, TWIN], alphabet="dna")
     host = _engine(sequences)
-    monkeypatch.setattr("pairalign.engines.regrouped_posteriors._SURE", 1 << 16)
+    monkeypatch.setattr("pairalign.engines.posterior_engines._SURE", 1 << 16)
     pair = np.zeros(1, np.int32), np.ones(1, np.int32)
     found = _cutting(host, host, sequences).compute(*pair)
     assert np.array_equal(found.values, host.compute(*pair).values)
@@ -146,7 +146,7 @@ def test_parts_beside_an_unsure_cut_are_merged_and_the_others_stay(other, sure, 
     assert 0 < (places < 0).sum() < len(places)
     assert (left["x_core"][0], left["x_core_end"][-1]) == (0, len(LONG))
     assert (left["x_core"][1:] >= left["x_core_end"][:-1]).all()
-    monkeypatch.setattr("pairalign.engines.regrouped_posteriors._SURE", sure)
+    monkeypatch.setattr("pairalign.engines.posterior_engines._SURE", sure)
     found = _cutting(_Nothing(), host, sequences).compute(*pair)  # nothing is left for an engine
     shape = len(LONG), len(other)
     apart = _dense(found, 0, shape) - _dense(host.compute(*pair), 0, shape)

@@ -24,18 +24,15 @@ from struct_layouts import (
 from pairalign.alignments import (
     alignment_records,
     best_hits,
-    native_thresholds,
     strands,
     tie_counts,
 )
 from pairalign.alignments import passes as pair_fields
-from pairalign.base import words
 from pairalign.engines.cpu import (
     cpu_pair_filter,
     cpu_posterior,
     near_pairs,
-    posterior_paths,
-    seed_pairs,
+    seed_index,
     suboptimal,
 )
 from pairalign.engines.cpu import native_structs as cpu
@@ -56,7 +53,8 @@ from pairalign.jobs.receptors import tcrdist
 from pairalign.jobs.verify import verify
 from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
-from pairalign.reads import overlap_kinds, overlap_passes
+from pairalign.reads import overlap_kinds
+from pairalign.sequences import residues
 
 COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ to ask")
 
@@ -134,7 +132,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),
-    (seed_pairs.NativeSeedReads, "pairalign_seed_reads", SEED_PAIRS),
+    (seed_index.NativeSeedReads, "pairalign_seed_reads", SEED_PAIRS),
     (suboptimal.NativePair, "pairalign_suboptimal_pair", SUBOPTIMAL),
     (suboptimal.NativeFound, "pairalign_suboptimal_found", SUBOPTIMAL),
     (near_pairs.NativeCosts, "pairalign_costs", NEAR),
@@ -152,8 +150,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
     (pair_lists.NativeNames, "pairalign_names", LISTS),
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
-    (native_thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
-    (native_thresholds.NativeAligned, "pairalign_aligned", FILTER),
+    (pair_fields.NativeThresholds, "pairalign_thresholds", FILTER),
+    (pair_fields.NativeAligned, "pairalign_aligned", FILTER),
     (cpu_pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
     (demand.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
     (cpu_pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
@@ -170,9 +168,9 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cuda_tcrdist.ARGUMENTS, "TcrArguments", CUDA_TCRDIST),
     (cuda_ties.PAIR, "TiePair", CUDA_TIES),
     (cuda_ties.ARGUMENTS, "TieArguments", CUDA_TIES),
-    (posterior_paths.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
-    (posterior_paths.PathScoring, "pairalign_path_scoring", POSTERIOR_PATHS),
-    (posterior_paths.PathPairs, "pairalign_path_pairs", POSTERIOR_PATHS),
+    (cpu_posterior.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
+    (cpu_posterior.PathScoring, "pairalign_path_scoring", POSTERIOR_PATHS),
+    (cpu_posterior.PathPairs, "pairalign_path_pairs", POSTERIOR_PATHS),
     (posterior_plan.TASK, "PosteriorTask", CUDA_POSTERIOR),
     (posterior_plan.FOUND, "PosteriorFound", CUDA_POSTERIOR),
     (posterior_plan.ARGUMENTS, "PosteriorArguments", CUDA_POSTERIOR),
@@ -194,8 +192,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (best_hits.HIT, "pairalign_hit", HITS),
     (best_hits.NativeBestHits, "pairalign_best_hits", HITS),
     (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
-    (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
-    (overlap_passes.NativeReaching, "pairalign_reaching", OVERLAPS),
+    (overlap_kinds.NativeFields, "pairalign_overlap_fields", OVERLAPS),
+    (overlap_kinds.NativeReaching, "pairalign_reaching", OVERLAPS),
     (alignment_records.RECORD, "pairalign_record", TABLES),
     (alignment_records.FINDING, "pairalign_finding", CHECK),
     (alignment_records.NativeLayout, "pairalign_layout", TABLES),
@@ -258,17 +256,17 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
             "PAIRALIGN_CONTAINED": overlap_kinds.CONTAINED,
             "PAIRALIGN_CONTAINS": overlap_kinds.CONTAINS,
             "PAIRALIGN_INTERNAL": overlap_kinds.INTERNAL,
-            "PAIRALIGN_INTERNAL + 1": overlap_passes.KINDS,
+            "PAIRALIGN_INTERNAL + 1": overlap_kinds.KINDS,
         },
     ),
     (
         WORDS,
         {
-            "WordsInPlace::WORDS": words.WORDS,
-            "WordsInPlace::RESIDUES": words.WORD,
-            "WordsInPlace::SIMILAR": words.SIMILAR,
-            "WordsInPlace::NEAR": words.NEAR,
-            "WordsInPlace::NEAR_AFTER_END": words.NEAR_AFTER_END,
+            "WordsInPlace::WORDS": residues.WORDS,
+            "WordsInPlace::RESIDUES": residues.WORD,
+            "WordsInPlace::SIMILAR": residues.SIMILAR,
+            "WordsInPlace::NEAR": residues.NEAR,
+            "WordsInPlace::NEAR_AFTER_END": residues.NEAR_AFTER_END,
         },
     ),
     (SCORES, {"WARP": scores.WARP, "PADDING_CODE": device_sets.PADDING_CODE}),

@@ -11,7 +11,7 @@ from pairalign.pairs.lists import read_pair_list
 from pairalign.scoring.matrices import load_table
 from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 MARK = b"\xef\xbb\xbf"
 SET = SequenceSet.from_strings({"a": "MKV", "b": "MKL"})

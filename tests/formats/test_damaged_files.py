@@ -16,7 +16,7 @@ from pairalign.jobs.splits.labels import read_values
 from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.set_reading import read_fasta
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 SEQUENCES = """\
 >a;size=3 label=x

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pairalign.errors import FormatError
-from pairalign.formats.matrix_text import RowText
+from pairalign.formats.distance_text import RowText
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

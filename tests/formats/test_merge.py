@@ -28,7 +28,7 @@ def test_lines_are_not_joined_before_they_end():
 
 @pytest.mark.parametrize("block_bytes", [5, 9_000, 1 << 20])
 def test_numbers_of_pairs_go_on(block_bytes, tmp_path, monkeypatch):
-    monkeypatch.setattr("pairalign.base.checksum._BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("pairalign.base.compression._BLOCK_BYTES", block_bytes)
     pieces = []
     for place, numbers in enumerate(([4, 5, 6], [], [10], [12, 13])):
         text = fasta(numbers).encode()

@@ -177,7 +177,7 @@ def test_names_that_programs_cut(tmp_path):
             **{"gi|7|gb|AAP1.1|": "MKVLV", "gnl|own|q1": "MKVLV"},  # as MMseqs2 names them
         }
     )
-    from pairalign.clusters.splits.groups import Membership, make_groups
+    from pairalign.clusters.groups import Membership, make_groups
 
     said = [("P1", "1"), ("P2", "1"), ("a_very...", "2"), ("AAP1.1", "2"), ("q1", "1")]
     lines = [Membership(name, group, None, k) for k, (name, group) in enumerate(said, 1)]

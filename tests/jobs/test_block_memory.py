@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pairalign.base import checksum
+from pairalign.base import compression
 from pairalign.cli.main import main
 from pairalign.formats import networks
 from pairalign.jobs.run import hits, work_sample
@@ -175,7 +175,7 @@ def test_memory_does_not_grow_with_the_set(
     monkeypatch.setattr(stored_set, "BLOCK", 1 << 14)  # what both sets have several of
     monkeypatch.setattr(block_set, "_AT_A_TIME", 256)
     monkeypatch.setattr(networks, "_LINES", 256)
-    monkeypatch.setattr(checksum, "_BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(compression, "_BLOCK_BYTES", 1 << 14)
 
     def peak_of(count: int, shard: str) -> int:
         gc.collect()  # which is then due at the same moments of both runs

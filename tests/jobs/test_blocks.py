@@ -16,7 +16,7 @@ from pairalign.engines import EngineRequest
 from pairalign.engines.cuda.cuda_engine import CudaEngine
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Window, WindowGrid
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring

@@ -11,8 +11,7 @@ import pairalign
 from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import DistanceError
-from pairalign.jobs.circular.circular import align_circular
-from pairalign.jobs.circular.rotations import RotationSearch
+from pairalign.jobs.circular.circular import RotationSearch, align_circular
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments

@@ -27,7 +27,7 @@ from pairalign.jobs.run.query_slices import (
     pairs_of_queries,
 )
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
-from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, cut_queries, weigh_residues
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments

@@ -15,7 +15,7 @@ from commands import TIMEOUT_SECONDS, write_random_set
 from pairalign.cli import program
 from pairalign.cli.main import main
 from pairalign.formats.text_queue import TextQueue
-from pairalign.jobs.run import schedule, unordered_results
+from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.trees import distance_matrix
 
@@ -229,7 +229,7 @@ def test_an_error_without_memory_to_explain_it_ends_a_run(monkeypatch):
 
 def test_users_without_threads_do_not_wait_for_each_other(monkeypatch):
     monkeypatch.setattr(f"threading.{START}", raises(RuntimeError("refused")))
-    users = unordered_results.Consumers(lambda _: None)
+    users = schedule.Consumers(lambda _: None)
     monkeypatch.undo()
     monkeypatch.setattr(users._pool, "submit", raises(RuntimeError("refused")))
 

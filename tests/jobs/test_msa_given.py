@@ -16,7 +16,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 

@@ -14,7 +14,7 @@ from pairalign.errors import AlphabetError, UsageError
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 LENGTH = 110

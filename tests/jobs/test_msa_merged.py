@@ -13,7 +13,7 @@ from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageE
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.jobs.msa.large import REPRESENTATIVES
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 Rows = dict[str, str]

@@ -14,7 +14,7 @@ import pairalign
 from pairalign.engines import Engine
 from pairalign.errors import DeviceError
 from pairalign.jobs.overlaps.overlap import align_overlaps
-from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
+from pairalign.jobs.overlaps.overlap_plan import OverlapProcedure
 from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run import align as job

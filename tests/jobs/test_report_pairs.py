@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.jobs.report import chosen
+from pairalign.jobs.report import report_collector
 from pairalign.jobs.report.report_collector import DistanceCollector, ReportCollector
 from pairalign.statistics.significance import find_significance
 
@@ -13,7 +13,7 @@ FAMILY = [f"MKVLAAGGW{'TR' * k}{'HKL' * (k % 3)}" for k in range(9)]
 
 def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch):
     """The best partner of each sequence is there before anybody's second best."""
-    monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
+    monkeypatch.setattr(report_collector, "MOST_PAIRS", 9)
     found = pairalign.align(FAMILY, device="cpu")
     collector = ReportCollector(found.queries, found.targets)
     for start in range(0, len(found), 7):
@@ -33,7 +33,7 @@ def test_pairs_are_chosen_by_use_and_cover_each_sequence(monkeypatch):
 @pytest.mark.parametrize("most", [9, 20, 30, 36])
 def test_the_room_is_used(most, monkeypatch):
     """What one sequence has no hits for is there for the hits of others."""
-    monkeypatch.setattr(chosen, "MOST_PAIRS", most)
+    monkeypatch.setattr(report_collector, "MOST_PAIRS", most)
     found = pairalign.align(FAMILY, device="cpu")
     collector = ReportCollector(found.queries, found.targets)
     for start in range(0, len(found), 7):
@@ -45,7 +45,7 @@ def test_the_room_is_used(most, monkeypatch):
 
 
 def test_local_pairs_are_chosen_by_evalue_or_score(monkeypatch):
-    monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
+    monkeypatch.setattr(report_collector, "MOST_PAIRS", 9)
     found = pairalign.align(FAMILY, mode="local", device="cpu")
     significance = find_significance(found.scoring, found.queries)
     assert significance is not None
@@ -62,11 +62,11 @@ def test_pruning_changes_nothing(monkeypatch):
     generator = np.random.default_rng(4)
     texts = ["".join(generator.choice(list("ACDEFGHIKLMNPQRSTVWY"), 12)) for _ in range(60)]
     found = pairalign.align(texts, device="cpu", detail="stats")
-    monkeypatch.setattr(chosen, "MOST_PAIRS", 120)
+    monkeypatch.setattr(report_collector, "MOST_PAIRS", 120)
 
     def best(step: int) -> list[tuple[int, int]]:
-        _, rank = chosen.ranking("global", True, None)
-        pairs = chosen.ChosenPairs((60, 60), True, rank)
+        _, rank = report_collector.ranking("global", True, None)
+        pairs = report_collector.ChosenPairs((60, 60), True, rank)
         for start in range(0, len(found), step):
             pairs.add(found[start : start + step])
         offered = pairs.best()
@@ -76,7 +76,7 @@ def test_pruning_changes_nothing(monkeypatch):
 
 
 def test_long_sequences_are_left_out_not_their_alignments(monkeypatch):
-    monkeypatch.setattr(chosen, "MOST_RESIDUES", 60)
+    monkeypatch.setattr(report_collector, "MOST_RESIDUES", 60)
     found = pairalign.align(FAMILY, device="cpu")
     collector = ReportCollector(found.queries, found.targets)
     collector.add(found)
@@ -98,7 +98,7 @@ def test_histograms_count_all():
 
 
 def test_the_closest_pairs(monkeypatch):
-    monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
+    monkeypatch.setattr(report_collector, "MOST_PAIRS", 9)
     sequences = pairalign.SequenceSet.from_strings(FAMILY)
     scoring = pairalign.make_scoring("protein")
     matrix = pairalign.distance(FAMILY, device="cpu")

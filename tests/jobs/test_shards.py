@@ -17,7 +17,7 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.pieces import read_manifests, remove_parts
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.shards import weigh_residues
+from pairalign.jobs.run.slabs import weigh_residues
 from pairalign.pairs.windows import WindowGrid
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below

@@ -14,7 +14,7 @@ from commands import run
 
 import pairalign
 from pairalign.errors import ScoringError, UsageError
-from pairalign.jobs.splits import fold_files
+from pairalign.jobs.splits import split_files
 
 LOCAL = ("--mode", "local", "--max-evalue", "0.001")
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
@@ -242,16 +242,16 @@ def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path):
 
 def test_folds_that_cannot_all_be_written_leave_nothing(records, tmp_path, monkeypatch):
     split = pairalign.split(dict(records[:40]), mode="local", max_evalue=1e-3)
-    opened = fold_files.open_output
+    opened = split_files.open_output
 
     def fails_late(path: str) -> object:
         if path.endswith("fold_4.fasta"):
             raise OSError("full")
         return opened(path)
 
-    monkeypatch.setattr(fold_files, "open_output", fails_late)
+    monkeypatch.setattr(split_files, "open_output", fails_late)
     with pytest.raises(OSError, match="full"):
-        fold_files.write_fold_files(str(tmp_path / "new"), split)
+        split_files.write_fold_files(str(tmp_path / "new"), split)
     assert list(tmp_path.iterdir()) == []
 
 

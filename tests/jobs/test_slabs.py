@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from similar_problems import mutated
 
-from pairalign.base.words import NEAR_AFTER_END, WORDS, words_in_place
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.slabs import result_bytes, share_of_residues
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.residues import NEAR_AFTER_END, WORDS, words_in_place
 from pairalign.sequences.sets import SequenceSet
 
 

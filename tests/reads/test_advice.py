@@ -8,7 +8,7 @@ import pytest
 import pairalign
 from pairalign.alignments.alignments import STATS_FIELDS
 from pairalign.cli.main import main
-from pairalign.jobs.overlaps.advice import AssemblyAdvice
+from pairalign.jobs.overlaps.string_graph import AssemblyAdvice
 from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 

@@ -7,7 +7,7 @@ from overlapping import GENOME, changed, find
 from strand_problems import other_strand
 
 from pairalign.errors import ScoringError
-from pairalign.jobs.overlaps import exact_runs, overlap_procedure
+from pairalign.jobs.overlaps import exact_runs, overlap_plan
 from pairalign.jobs.overlaps.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
 from pairalign.sequences.sets import SequenceSet
 
@@ -105,14 +105,14 @@ def test_auto_takes_it_for_many_pairs(monkeypatch):
     reads = {f"r{k}": GENOME[100 * k : 100 * k + 700] for k in range(8)}
     options = {"preset": "hifi", "min_overlap": 100, "min_score": 80}
     assert find(reads, **options).stages["filter"].alignments == 0
-    monkeypatch.setattr(overlap_procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    monkeypatch.setattr(overlap_plan, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     assert find(reads, **options).stages["filter"].alignments == 2 * 28
     assert find(reads, **{**options, "min_identity": 0.6}).stages["filter"].alignments == 0
 
 
 def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch):
-    monkeypatch.setattr(overlap_procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
-    monkeypatch.setattr(overlap_procedure, "_LONGEST_TO_FILTER", 0)
+    monkeypatch.setattr(overlap_plan, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
+    monkeypatch.setattr(overlap_plan, "_LONGEST_TO_FILTER", 0)
     options = {"preset": "short", "min_score": 15, "min_overlap": 40}
     apart, alike = short_reads(1, apart=200), short_reads(1, apart=1)
     assert find(apart, **options).stages["filter"].alignments > 0

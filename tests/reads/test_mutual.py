@@ -10,8 +10,11 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.jobs.overlaps.advice import reads_round_a_circle
-from pairalign.jobs.overlaps.string_graph import find_mutual, find_representatives
+from pairalign.jobs.overlaps.string_graph import (
+    find_mutual,
+    find_representatives,
+    reads_round_a_circle,
+)
 
 LOCAL = {"mode": "local", "min_overlap": 100, "max_overhang": 60}
 

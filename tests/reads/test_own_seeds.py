@@ -17,7 +17,7 @@ import pairalign
 from pairalign.base.declaration import make
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
+from pairalign.engines.cpu.seed_index import pairs_with_seeds
 from pairalign.jobs.overlaps.overlap_request import OverlapRequest
 from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.seeded_candidates import recall_of

@@ -17,10 +17,10 @@ from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.engines.cuda.packed.packed_family import Packed
 from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.jobs.overlaps.stages import OverlapThresholds, StagedEngine
-from pairalign.jobs.run.stage_counts import Stages
+from pairalign.jobs.run.progress import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, join_windows, plan_windows
-from pairalign.reads.overlap_passes import find_overlaps
+from pairalign.reads.overlap_kinds import find_overlaps
 from pairalign.reads.reaching_pairs import ALWAYS, NEVER, least_by_end
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import pairalign
 from pairalign import FastaError, SequenceSet, pack, read_fasta
-from pairalign.base.checksum import add_to_checksum
+from pairalign.base.compression import add_to_checksum
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS
 from pairalign.formats.pairset import SUFFIXES

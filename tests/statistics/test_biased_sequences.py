@@ -17,8 +17,8 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO
+from pairalign.statistics.gumbel_fit import composition, pair_composition
 from pairalign.statistics.significance import Searched, find_gumbel, find_significance
-from pairalign.statistics.usual import composition, pair_composition
 
 SCORING = make_scoring("protein", mode="local", gap_open=12)
 BIASED = {

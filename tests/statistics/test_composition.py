@@ -17,11 +17,14 @@ from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import PairComposition
 from pairalign.statistics.finite_size import LengthLaw, skewed_law
-from pairalign.statistics.first_passage import fit_first_passage
-from pairalign.statistics.gumbel_fit import ungapped_lambda
-from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED
-from pairalign.statistics.significance import EvalueFilter, find_gumbel, find_significance
-from pairalign.statistics.usual import pair_composition
+from pairalign.statistics.gumbel_fit import fit_first_passage, pair_composition, ungapped_lambda
+from pairalign.statistics.significance import (
+    FIRST_PASSAGE,
+    PUBLISHED,
+    EvalueFilter,
+    find_gumbel,
+    find_significance,
+)
 
 pandas = pytest.importorskip("pandas")
 

@@ -20,8 +20,9 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA
 from pairalign.statistics.significance import (
+    PUBLISHED,
+    PUBLISHED_DNA,
     EvalueFilter,
     Searched,
     find_gumbel,

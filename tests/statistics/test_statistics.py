@@ -18,10 +18,8 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
-from pairalign.statistics.gumbel_fit import fit_gumbel, ungapped_lambda
-from pairalign.statistics.published import BACKGROUND, PUBLISHED
-from pairalign.statistics.significance import find_gumbel, find_significance
-from pairalign.statistics.usual import composition
+from pairalign.statistics.gumbel_fit import composition, fit_gumbel, ungapped_lambda
+from pairalign.statistics.significance import BACKGROUND, PUBLISHED, find_gumbel, find_significance
 
 SHARES = background()
 NO_LENGTH = LengthLaw(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.jobs.run.blocks import Pairs, cut_shard
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Window, WindowGrid, count_cells
 
 

@@ -14,7 +14,7 @@ from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.results.distances_result import DistanceMatrix
 from pairalign.results.tree_result import GuideTree
 from pairalign.trees.distance_matrix import number_of_pairs
-from pairalign.trees.linkage import average_clusters, cluster
+from pairalign.trees.tree_joining import average_clusters, cluster
 
 JOINING = ("upgma", "mixed")
 WHOLE = "MKVLAAGGWTREWWPHCMKVLDDEFGHKLM"

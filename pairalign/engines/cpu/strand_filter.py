@@ -27,7 +27,7 @@ from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import SharedSet
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.pairs.windows import Window
-from pairalign.reads.overlap_passes import describe_reaching
+from pairalign.reads.overlap_kinds import describe_reaching
 from pairalign.reads.reaching_pairs import ReachingPairs, column_scores
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

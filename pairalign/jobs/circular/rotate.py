@@ -10,8 +10,13 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError, WrongTypeError
 from pairalign.base.function_options import takes
-from pairalign.jobs.circular.circular import Strands, check_circular
-from pairalign.jobs.circular.rotations import align_list, free_target_ends, rotated
+from pairalign.jobs.circular.circular import (
+    Strands,
+    align_list,
+    check_circular,
+    free_target_ends,
+    rotated,
+)
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.problem_checks import check_strand

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-from pairalign.formats.name_rules import FASTA
-from pairalign.formats.names import choose_format
+from pairalign.formats.names import FASTA, choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.circular.rotate import rotate_set
 from pairalign.jobs.circular.rotate_request import RotateOptions
@@ -13,7 +12,7 @@ from pairalign.jobs.commands.planning import (
     read_problem,
     with_output,
 )
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 

@@ -16,8 +16,7 @@ from pairalign.clusters.clusters import Clusters
 from pairalign.formats import NETWORK_FORMATS, open_writer
 from pairalign.formats.group_files import read_groups
 from pairalign.formats.libraries import array_format
-from pairalign.formats.name_rules import FASTA
-from pairalign.formats.names import suffixes_of
+from pairalign.formats.names import FASTA, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.clusters.abundances import describe_samples, read_abundances
@@ -29,8 +28,7 @@ from pairalign.jobs.commands.planning import (
     report_of,
     with_output,
 )
-from pairalign.jobs.commands.summary import describe_steps
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.run_request import find_statistics

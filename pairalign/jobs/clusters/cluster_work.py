@@ -29,8 +29,8 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 from pairalign.trees.distance_matrix import first_place, number_of_pairs
-from pairalign.trees.linkage import average_clusters, cut_tree
-from pairalign.trees.linkage import cluster as join_closest
+from pairalign.trees.tree_joining import average_clusters, cut_tree
+from pairalign.trees.tree_joining import cluster as join_closest
 
 if TYPE_CHECKING:
     from pairalign.jobs.run.forecast import Work

@@ -10,7 +10,7 @@ import numpy as np
 from pairalign.base.notebooks import html_table
 from pairalign.clusters import clusters
 from pairalign.results.alignments_result import Alignments
-from pairalign.results.base_result import Result
+from pairalign.results.tabular import Result
 
 if TYPE_CHECKING:
     from pairalign.base.pictures import Picture

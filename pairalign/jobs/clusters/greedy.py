@@ -31,9 +31,8 @@ from pairalign.engines.selection import is_for_cores
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.stages.threshold_engine import Steps
-from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Window
+from pairalign.pairs.windows import Window, mask_pairs
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

@@ -31,8 +31,8 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.kept_results import describe_run
 from pairalign.jobs.run.progress import show_progress
-from pairalign.jobs.run.run_identity import describe_run
 from pairalign.requests.shared import OutputOptions
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run_on_cluster(
     job : AlignmentJob
         Only planned.
     **more
-        As for `pairalign.jobs.run.run_identity.describe_run`.
+        As for `pairalign.jobs.run.kept_results.describe_run`.
 
     Raises
     ------

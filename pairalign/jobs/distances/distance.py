@@ -95,7 +95,7 @@ def plan_distances(
     sequences, measure = problem.queries, find_measure(request.measure)
     run = replace(run, detail=measure.detail_of(problem))
     if request.is_of_receptors:
-        from pairalign.jobs.receptors.receptor_sets import ReceptorProcedure
+        from pairalign.jobs.receptors.tcrdist import ReceptorProcedure
 
         check_on_cores(run.resources)
         run = replace(run, procedure=ReceptorProcedure())
@@ -314,7 +314,7 @@ def distance(
         distances = _measure_grouped(request, call.problem_request, resources)
         return distances.similarities() if request.similarity else distances
     if request.is_of_receptors:
-        from pairalign.jobs.receptors.receptor_sets import read_receptor_problem, remark_on
+        from pairalign.jobs.receptors.tcrdist import read_receptor_problem, remark_on
 
         problem = read_receptor_problem(call.problem_request, request.v_genes)
         if remark := remark_on(problem):

@@ -14,7 +14,7 @@ from pairalign.base.choices import BY_FILE, BY_PREFIX, BY_RECORD, COMPRESSED_INP
 from pairalign.base.error_types import DistanceError, SplitError, error_by_cause, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
-from pairalign.clusters.splits.groups import Groups, Membership, make_groups
+from pairalign.clusters.groups import Groups, Membership, make_groups
 from pairalign.formats.group_files import read_group_table
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet

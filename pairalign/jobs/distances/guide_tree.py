@@ -7,10 +7,10 @@ Equal sequences are joined first, whatever the method: programs that align each 
 FAMSA does, need them side by side. Where the sequences are not known, those are taken as equal
 whose distance is 0 and that are equally far from all others.
 
-Equal distances are resolved by the order of the sequences (`pairalign.trees.linkage`; scikit-bio
-goes through the matrix in a fixed order, and of several longest ways the first counts). So they are
-put in their canonical order, or, where they are not known, in that of their names: the same tree
-for any order of the input.
+Equal distances are resolved by the order of the sequences (`pairalign.trees.tree_joining`;
+scikit-bio goes through the matrix in a fixed order, and of several longest ways the first counts).
+So they are put in their canonical order, or, where they are not known, in that of their names: the
+same tree for any order of the input.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import report_of, with_output
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.msa_families import (
     add_elsewhere,

@@ -21,7 +21,7 @@ from pairalign.base.texts import stem_of
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_usable, check_writable, open_output
 from pairalign.formats.pieces import prepare_folder
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.msa.families import (
     align_oriented,
     homologs_of,

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
 from pairalign.base.choices import MSA_WITH_CONFIDENCE, TABLES
-from pairalign.formats.matrix_text import padded_width
-from pairalign.formats.name_rules import CLUSTAL, FASTA, STOCKHOLM
+from pairalign.formats.distance_text import padded_width
+from pairalign.formats.names import CLUSTAL, FASTA, STOCKHOLM
 from pairalign.formats.output import CsvOutput, Output
 from pairalign.jobs.msa.msa_html import confidence_marks, html_lines, residue_marks
 from pairalign.sequences.sets import SequenceSet

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.error_types import cut_name
-from pairalign.formats.matrix_text import MOST_PADDED
+from pairalign.formats.distance_text import MOST_PADDED
 
 _WIDTH = 80
 

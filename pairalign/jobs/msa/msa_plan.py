@@ -24,7 +24,7 @@ from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
-from pairalign.trees.tree_reading import read_newick
+from pairalign.trees.tree_text import read_newick
 
 Check = Callable[[SequenceSet, bool], None]
 """Refuses, before any work, sequences of which there will be rows; and whether these are all."""

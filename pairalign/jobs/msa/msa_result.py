@@ -14,8 +14,8 @@ from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.error_types import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.base.packages import check_biopython
-from pairalign.results.base_result import Result
 from pairalign.results.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.results.tabular import Result
 from pairalign.results.tree_result import GuideTree
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.pairs.masks import mask_sorted_pairs
-from pairalign.pairs.windows import Window
+from pairalign.pairs.windows import Window, mask_sorted_pairs
 from pairalign.sequences.sets import SequenceSet
 
 Words = npt.NDArray[np.uint64]

@@ -19,8 +19,7 @@ from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
-from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
-from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
+from pairalign.jobs.overlaps.overlap_plan import OverlapProcedure, plan_overlaps
 from pairalign.jobs.overlaps.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.presets import Preset
@@ -36,9 +35,8 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_sequences, read_sets
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_strand
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.progress import Progress, Stages
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates

@@ -19,11 +19,11 @@ from pairalign.formats import (
     check_shown,
     open_writer,
 )
-from pairalign.formats.name_rules import FASTA
+from pairalign.formats.names import FASTA
 from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.commands.dask_cluster import run_on_cluster
 from pairalign.jobs.commands.planning import read_sequences, report_of, with_output
-from pairalign.jobs.commands.summary_lines import Lines, say_summary, written_pairs
+from pairalign.jobs.commands.summary import Lines, say_summary, written_pairs
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
 from pairalign.jobs.overlaps.overlap_plan import check_costs
@@ -33,8 +33,8 @@ from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.progress import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.table import tags_of
 from pairalign.pairs.want import Detail
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL

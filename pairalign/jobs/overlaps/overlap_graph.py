@@ -14,10 +14,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import changed, check
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
-from pairalign.jobs.overlaps.advice import AssemblyAdvice
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions
-from pairalign.reads.overlap_kinds import classify, classify_and_count
-from pairalign.reads.overlap_passes import mark_indices
+from pairalign.jobs.overlaps.string_graph import AssemblyAdvice
+from pairalign.reads.overlap_kinds import classify, classify_and_count, mark_indices
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport

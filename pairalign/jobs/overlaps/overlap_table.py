@@ -18,7 +18,7 @@ from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.string_graph import Reduction
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
-from pairalign.jobs.run.stage_counts import Stages
+from pairalign.jobs.run.progress import Stages
 from pairalign.pairs.want import Detail
 from pairalign.results.alignment_result import Alignment
 from pairalign.results.alignments_result import Alignments

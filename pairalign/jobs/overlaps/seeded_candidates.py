@@ -27,7 +27,7 @@ import numpy as np
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import DeviceError, MissingPackageError, PairListError
-from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
+from pairalign.engines.cpu.seed_index import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
 from pairalign.jobs.overlaps.overlap_request import OverlapRequest

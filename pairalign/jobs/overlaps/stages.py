@@ -22,13 +22,13 @@ from pairalign.base.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine, OnDevice
 from pairalign.engines.filters import ScoreFilter
 from pairalign.jobs.overlaps.exact_runs import SHORTEST, RunFilter
-from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL, Stages
-from pairalign.jobs.stages.suboptimal_layers import layers_of
+from pairalign.jobs.run.progress import ALIGN, FILTER, SCORE, SUBOPTIMAL, Stages
+from pairalign.jobs.stages.hsps_engine import layers_of
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, order_of_windows
 from pairalign.reads.candidates import CandidateStrands
-from pairalign.reads.overlap_passes import choose_strands, find_overlaps, merge_strands
+from pairalign.reads.overlap_kinds import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs, least_by_end
 
 if TYPE_CHECKING:

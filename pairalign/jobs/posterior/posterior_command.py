@@ -13,7 +13,7 @@ from pairalign.base.dry_run import begin
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_sequences, with_output
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.posterior.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior_request import PosteriorOptions

@@ -18,8 +18,7 @@ from pairalign.base.choices import TABLES
 from pairalign.base.error_types import FormatError
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, arrow
-from pairalign.formats.name_rules import TC_LIB
-from pairalign.formats.names import compression_of
+from pairalign.formats.names import TC_LIB, compression_of
 from pairalign.formats.npz import HeldArray, Pieces, names_array, write_npz
 from pairalign.formats.output import FileOutput, Output, Path, open_table
 from pairalign.sequences.sets import SequenceSet

@@ -9,7 +9,7 @@ from pairalign.alignments.posteriors import ONE
 from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_table
-from pairalign.results.base_result import Result
+from pairalign.results.tabular import Result
 
 
 class SparsePosteriors(Result, posteriors.SparsePosteriors):

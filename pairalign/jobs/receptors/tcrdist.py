@@ -1,4 +1,4 @@
-"""TCRdist of receptors: ``cpu/near/tcrdist.h``, within a limit also on GPUs.
+"""TCRdist of sets of receptors: ``cpu/near/tcrdist.h``, within a limit also on GPUs.
 
 Residues opposite one another cost ``min(4, 4 - BLOSUM62)``, 0 if they are the same, and one in a
 gap costs 4. CDR3 counts three times; its first 3 and last 2 residues cost nothing, and its gap is
@@ -16,16 +16,28 @@ with tcrdist3. eLife 10:e68605, 2021.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import CapacityError, DistanceError
+from pairalign.base.error_types import (
+    AlphabetError,
+    CapacityError,
+    DistanceError,
+    FastaError,
+    ScoringError,
+)
 from pairalign.base.native import Struct, library, struct_fields
+from pairalign.base.spelling import spelled
+from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.engines.cpu.native_structs import DONE, NativeWindow
 from pairalign.engines.cpu.near_pairs import (
@@ -35,14 +47,36 @@ from pairalign.engines.cpu.near_pairs import (
     gather_pairs,
     take_pairs,
 )
-from pairalign.jobs.receptors.receptors import CDR3, RESIDUES, ReceptorSet, Region
+from pairalign.jobs.commands.planning import files_of
+from pairalign.jobs.receptors.receptors import (
+    CDR3,
+    RESIDUES,
+    Loops,
+    ReceptorSet,
+    Region,
+    checked_v_genes,
+    read_receptors,
+    read_v_genes,
+    receptors_of,
+)
+from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
+from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
+from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
+from pairalign.requests.distance_request import DistanceOptions
 from pairalign.scoring.matrices import load_table
+from pairalign.scoring.scoring import make_scoring
+from pairalign.scoring.scoring_request import ScoringRequest
+from pairalign.sequences.airr import are_of_airr
+from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.block_set import BlockSet
+from pairalign.sequences.python_sequences import is_table, titles_of
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cuda.cuda_tcrdist import TcrKernel
+    from pairalign.jobs.stages.threshold_engine import Steps
 
 _MOST_COST = _GAP = 4
 _CDR3_WEIGHT, _CDR3_FIRST, _CDR3_LAST = 3, 3, 2
@@ -213,3 +247,123 @@ def _native(name: str, arrays: tuple[npt.NDArray[Any], ...]) -> NativeRegion:
         ends = _CDR3_FIRST, _CDR3_LAST
         return NativeRegion(*arrays, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)
     return NativeRegion(*arrays, 1, _GAP, 0, 0, 1)
+
+
+GivenGenes = str | os.PathLike[str] | Loops
+"""A table of loops by V gene, or the loops."""
+
+
+class _ReceptorEngine(WrappedEngine):
+    """Measures TCRdist, as raw scores; the engine that it wraps does nothing.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its sets are `pairalign.jobs.receptors.receptors.ReceptorSet` or blocks of one.
+    """
+
+    def __init__(self, engine: Engine, problem: Problem, threads: int) -> None:
+        super().__init__(engine)
+        self._problem = problem
+        self._distances = TcrDistances(problem.queries, problem.targets, threads)
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Measure the pairs of `window`; see `pairalign.engines.Engine`."""
+        problem, values = self._problem, self._distances.of_window(window)
+        rows, columns = window.positions()
+        if pair_mask is not None:
+            rows, columns, values = rows[pair_mask], columns[pair_mask], values[pair_mask]
+        query, target = problem.queries.order[rows], problem.others.order[columns]
+        if problem.is_one_set:
+            query, target = np.minimum(query, target), np.maximum(query, target)
+        return Alignments(
+            queries=problem.queries,
+            targets=problem.others,
+            scoring=problem.scoring,
+            query=query,
+            target=target,
+            raw_score=values,
+        )
+
+
+class ReceptorProcedure(PlainProcedure):
+    """Measures receptors instead of aligning them."""
+
+    def wrap(
+        self, engines: Sequence[Engine], job: PlannedJob
+    ) -> tuple[Sequence[Engine], Steps | None]:
+        """Put one engine that measures in the place of all."""
+        for engine in engines[1:]:
+            engine.close()
+        problem = Problem(job.queries, job.targets, job.scoring)
+        return [_ReceptorEngine(engines[0], problem, job.threads)], None
+
+
+def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = None) -> Problem:
+    """Read the receptors of one set, or of two.
+
+    Parameters
+    ----------
+    wanted : ProblemRequest
+        Its scoring says nothing; `sequences` may be a DataFrame with the columns of AIRR.
+    v_genes : path or mapping, optional
+
+    Returns
+    -------
+    Problem
+        Of `ReceptorSet`; its scoring is not used.
+
+    Raises
+    ------
+    FastaError
+        A file cannot be read, or something of a receptor is not known.
+    AlphabetError
+        Another alphabet than that of proteins is named.
+    ScoringError
+        A scoring is given.
+    """
+    if wanted.reading.known_alphabet not in (None, PROTEIN, PROTEIN.name):
+        raise AlphabetError("TCRdist is of proteins: leave alphabet out")
+    if wanted.scoring not in (None, ScoringRequest()):
+        raise ScoringError("TCRdist has costs of its own: leave scoring out")
+    loops = None if v_genes is None else _loops_of(v_genes)
+    queries = _receptors(wanted, loops)
+    if wanted.targets is None:
+        return Problem(queries, None, make_scoring(PROTEIN))
+    second = replace(
+        wanted, sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
+    )
+    return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
+
+
+def remark_on(problem: Problem) -> str:
+    """Return what is to be said of the receptors that were read."""
+    assert isinstance(problem.queries, ReceptorSet)
+    return problem.queries.remark
+
+
+def read_receptor_files(request: DistanceOptions) -> Problem:
+    """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
+    wanted = ProblemRequest(*files_of(request), request.reading)
+    return read_receptor_problem(wanted, request.v_genes)
+
+
+def _loops_of(genes: GivenGenes) -> Loops:
+    return read_v_genes(genes) if isinstance(genes, (str, os.PathLike)) else checked_v_genes(genes)
+
+
+def _receptors(request: ProblemRequest, loops: Loops | None) -> ReceptorSet:
+    sequences = request.sequences
+    is_airr = is_table(sequences) and are_of_airr(titles_of(sequences))
+    if is_airr or isinstance(sequences, (str, os.PathLike)):
+        rules = request.reading
+        return read_receptors([sequences, *rules.also], rules.loci, loops, rules)
+    if loops is not None:
+        raise FastaError(f"{spelled('v_genes')} is for AIRR tables: other sequences are CDR3s")
+    plain_sequences: Sequences = sequences
+    cdr3s, _ = read_sets(
+        ProblemRequest(plain_sequences, reading=replace(request.reading, alphabet=PROTEIN))
+    )
+    return receptors_of(cdr3s)

@@ -13,9 +13,13 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage
-from pairalign.jobs.report.chosen import MOST_RESIDUES
 from pairalign.jobs.report.heat_map import HeatMap
-from pairalign.jobs.report.report_collector import DistanceCollector, Histogram, ReportCollector
+from pairalign.jobs.report.report_collector import (
+    MOST_RESIDUES,
+    DistanceCollector,
+    Histogram,
+    ReportCollector,
+)
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.sequences.sets import SequenceSet
 

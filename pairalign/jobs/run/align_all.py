@@ -14,11 +14,11 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.function_options import refuse_unknown, taken_by, takes
+from pairalign.jobs.run.align import align_on
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_alignment
-from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, as_pair_list
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import (

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.arrays import Int64s
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Lengths, Window, WindowGrid, count_pairs, cut_window
 
 LengthsBetween = Callable[[int, int], Lengths]

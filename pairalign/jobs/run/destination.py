@@ -27,7 +27,7 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.writer import WHOLE, Piece, Writer
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.kept_results import describe_run
 from pairalign.requests.shared import OutputOptions, OutputRules
 
 log = logging.getLogger("pairalign")
@@ -197,7 +197,7 @@ def open_destination(
     of_block : bool
         Whether results may be those of `AlignmentJob.of_block`.
     **more
-        What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
+        What else decides the bytes, see `pairalign.jobs.run.kept_results.describe_run`.
 
     Raises
     ------

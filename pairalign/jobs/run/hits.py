@@ -52,8 +52,7 @@ from pairalign.jobs.run.query_slices import (
     lengths_of,
     pairs_of_queries,
 )
-from pairalign.jobs.run.shards import cut_queries
-from pairalign.jobs.run.slabs import result_bytes, slab_cells
+from pairalign.jobs.run.slabs import cut_queries, result_bytes, slab_cells
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.shared import Ranking

@@ -1,16 +1,21 @@
-"""Results of the steps of a run whose output appears at the end: kept until that is written.
+"""What decides the bytes of a result, and results of steps that are kept until a run has ended.
 
 They are in pieces (see `pairalign.formats.pieces`): one after the other, each a NumPy archive after
 its size in eight bytes, the lowest first.
+
+`describe_run` takes every attribute of a job but those in `_ONLY_HOW`: one that is new counts
+unless it is named there.
 """
 
 from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,8 +28,11 @@ from pairalign.base.spelling import left_out
 from pairalign.formats.output import map_file
 from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
-from pairalign.jobs.run.run_identity import describe
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.shared import OutputRules
+from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.native_arrays import digest_of
+from pairalign.sequences.sets import SequenceSet
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -39,7 +47,7 @@ class KeptResults:
     path : str
         Of the run's output.
     run : dict
-        What decides the results, see `pairalign.jobs.run.run_identity.describe`.
+        What decides the results, see `pairalign.jobs.run.kept_results.describe`.
     seconds : float
         Interval of pieces, about.
 
@@ -126,7 +134,7 @@ def kept_results(writing: OutputRules, job: str, **decided: object) -> Iterator[
     Parameters
     ----------
     **decided
-        What decides the results, see `pairalign.jobs.run.run_identity.describe`.
+        What decides the results, see `pairalign.jobs.run.kept_results.describe`.
 
     Yields
     ------
@@ -146,3 +154,98 @@ def kept_results(writing: OutputRules, job: str, **decided: object) -> Iterator[
         kept.abort()
         raise
     kept.discard()
+
+
+_ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines", "seconds"}
+
+Description = dict[str, Any]
+"""Strings, numbers, None, and lists and dictionaries of these, as in JSON."""
+
+# How a job is done, or which part of it: every result has the same bytes.
+_ONLY_HOW = {
+    *("resources", "held_bytes", "shard"),
+    "result_seconds",
+    *("evalue_filter", "significance"),  # the command describes what they are made of
+    *("procedure", "ranking"),  # the request has what decides; a filter loses nothing
+}
+
+
+def describe_run(job: AlignmentJob, **more: object) -> Description:
+    """Describe what decides the bytes of a job's results.
+
+    Parameters
+    ----------
+    **more
+        What else decides: the format, the measure of distances.
+
+    Returns
+    -------
+    dict
+        As JSON has it. Of sequences, a matrix and arrays it has a digest.
+
+    Raises
+    ------
+    TypeError
+        An attribute of the job is of a kind that cannot be described.
+    """
+    kept = {
+        field.name: getattr(job, field.name)
+        for field in fields(job)
+        if field.init and field.name not in _ONLY_HOW
+    }
+    return describe(type(job).__name__, **kept, **more)
+
+
+def describe(job: str, **what: object) -> Description:
+    """Describe what decides results; see `describe_run`.
+
+    Parameters
+    ----------
+    job : str
+        What is done.
+    **what
+        All that decides, by name.
+    """
+    from pairalign.base.version import __version__
+
+    described = {name: _describe(value) for name, value in what.items()}
+    return {"version": __version__, "job": job, **described}
+
+
+def _describe(value: object) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value).hex()
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, SequenceSet):
+        return _describe_set(value)
+    if isinstance(value, Alphabet):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return digest_of(str(value.dtype).encode(), str(value.shape).encode(), value.tobytes())
+    if is_dataclass(value):
+        return {
+            field.name: _describe(getattr(value, field.name))
+            for field in fields(value)
+            if field.name not in _ONLY_FOR_MESSAGES
+        }
+    if isinstance(value, Mapping):
+        return {str(key): _describe(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_describe(item) for item in value]
+    raise TypeError(f"cannot describe {value!r} of type {type(value).__name__}")
+
+
+def _describe_set(sequences: SequenceSet) -> Description:
+    return {
+        "sequences": len(sequences),
+        "letters": sequences.total_residues,
+        "alphabet": sequences.alphabet.name,
+        "digest": sequences.digest,
+    }

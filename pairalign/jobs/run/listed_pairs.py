@@ -17,12 +17,11 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
 from pairalign.engines import Engine
 from pairalign.jobs.run.blocks import Pairs
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.lists import SortedPairs
-from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import UNLIMITED, Lengths, Window
+from pairalign.pairs.windows import UNLIMITED, Lengths, Window, mask_pairs
 
 __all__ = ["ListedEngine", "ListedPairs"]
 

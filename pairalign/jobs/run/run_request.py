@@ -11,13 +11,23 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, STRANDS
 from pairalign.base.declaration import check
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import (
+    CapacityError,
+    PairListError,
+    ScoringError,
+    UsageError,
+    WrongTypeError,
+)
 from pairalign.base.spelling import spelled
+from pairalign.clusters.groups import GivenGroups, Groups, make_groups, memberships_of
+from pairalign.formats.group_files import read_groups
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
@@ -27,12 +37,13 @@ from pairalign.jobs.run.procedure import (
     Procedure,
     SuboptimalProcedure,
 )
-from pairalign.pairs.lists import PairList, read_pair_list
+from pairalign.pairs.lists import PairList, pairs_within, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.similar import EvalueRules
+from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter, Significance
@@ -194,8 +205,6 @@ def plan_alignment(
 def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> PairList | None:
     """Return the pairs that are asked for, as a list; None: all."""
     if request.within is not None:
-        from pairalign.jobs.run.within_groups import list_within
-
         return list_within(request.within, problem, bytes_of(resources))
     if isinstance(request.pairs, (str, os.PathLike)):
         return read_pair_list(request.pairs, *problem.sets)
@@ -313,7 +322,7 @@ def find_statistics(
                 raise
             reason = str(error)
     if request.evalues.by_composition and (gumbel or find_gumbel(scoring)) is not None:
-        from pairalign.statistics.usual import pair_composition
+        from pairalign.statistics.gumbel_fit import pair_composition
 
         try:
             composition = pair_composition(scoring, *sets, gumbel)
@@ -329,3 +338,64 @@ def find_statistics(
     if significance is not None:
         significance = replace(significance, scored_mask=request.masking.of_scores)
     return Statistics(significance, reason, gumbel is not None and significance is not None)
+
+
+_PAIR_BYTES = 64
+"""That a pair of a list takes while it is sorted."""
+
+
+def list_within(
+    groups: str | os.PathLike[str] | GivenGroups, problem: Problem, memory_bytes: int
+) -> PairList:
+    """List all pairs of sequences of one group; sequences that are in none have no pairs.
+
+    Parameters
+    ----------
+    groups : path, Split, Clusters, or mapping of names to groups
+        A file as for `pairalign.formats.group_files.read_groups`.
+    memory_bytes : int
+        What the list may use.
+
+    Raises
+    ------
+    UsageError
+        There are two sets.
+    FormatError, SplitError
+        The groups cannot be read, name what is not among the sequences, or one twice.
+    PairListError
+        No group has two sequences.
+    CapacityError
+        There are more pairs than memory.
+    """
+    if not problem.is_one_set:
+        raise UsageError(f"{spelled('within')} is of groups of one set, and there are two")
+    source = os.fspath(groups) if isinstance(groups, (str, os.PathLike)) else "within"
+    grouping = _groups_of(groups, problem.queries, source)
+    sizes = np.bincount(grouping.labels[grouping.labels >= 0]).astype(np.int64)
+    pairs = int((sizes * (sizes - 1) // 2).sum())
+    if pairs == 0:
+        raise PairListError(f"{source}: no group has two sequences")
+    if pairs * _PAIR_BYTES > memory_bytes:
+        raise CapacityError(
+            f"{source}: the list of {pairs:,} pairs within groups needs "
+            f"{pairs * _PAIR_BYTES >> 20:,} MiB of memory, {memory_bytes >> 20:,} MiB are allowed; "
+            f"allow more with {spelled('memory')}, or take smaller groups",
+            pairs * _PAIR_BYTES,
+            memory_bytes,
+        )
+    (listed,) = pairs_within(grouping.labels, pairs)
+    return PairList(listed.first, listed.second, source)
+
+
+def _groups_of(
+    groups: str | os.PathLike[str] | GivenGroups, sequences: SequenceSet, source: str
+) -> Groups:
+    if isinstance(groups, (str, os.PathLike)):
+        return read_groups(source, None, sequences)
+    said = memberships_of(groups, "folds", sequences)
+    if said is None:
+        raise WrongTypeError(
+            f"within: found {type(groups).__name__}, expected a path, clusters, a split, or names "
+            "and their groups"
+        )
+    return make_groups(sequences, said, source, each="item")

@@ -1,4 +1,4 @@
-"""Windows to engines, results in order.
+"""Windows to engines, results in order, or as they come to threads beside the engines'.
 
 Every engine has a thread. The next window goes to whichever engine is idle: the one with the most
 cells of those that may start (largest processing time first, as in gpu-pairAlign's task manager;
@@ -13,11 +13,16 @@ import contextlib
 import heapq
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.error_types import DeviceError, PairalignError
 from pairalign.engines import Engine
+from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 
@@ -254,3 +259,61 @@ def _explain(engine: Engine, window: Window, error: BaseException) -> BaseExcept
     )
     explained.__cause__ = error
     return explained
+
+
+_USERS = 2  # each takes some 50 million pairs a second
+
+
+class Consumers:
+    """Threads that use results while engines go on; an engine waits when all of them are busy."""
+
+    def __init__(self, use: Callable[[Alignments], None]) -> None:
+        self._use = use
+        self._pool = ThreadPoolExecutor(_USERS, "use")
+        self._idle = threading.Semaphore(_USERS)
+        self._error: BaseException | None = None
+
+    def take(self, alignments: Alignments) -> None:
+        """Use some results soon; raises what using others has raised."""
+        self._idle.acquire()
+        if self._error is not None:
+            self._idle.release()
+            raise self._error
+        try:
+            self._pool.submit(self._work, alignments)
+        except BaseException:  # no thread, or no memory
+            self._idle.release()
+            raise
+
+    def _work(self, alignments: Alignments) -> None:
+        try:
+            self._use(alignments)
+        except BaseException as error:
+            self._error = self._error or error
+        finally:
+            del alignments
+            self._idle.release()
+
+    def __enter__(self) -> Consumers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=kind is not None)
+        if kind is None and self._error is not None:
+            raise self._error
+
+
+class HandingEngine(WrappedEngine):
+    """An engine whose results go to others; what it returns is empty."""
+
+    def __init__(self, engine: Engine, users: Consumers) -> None:
+        super().__init__(engine)
+        self._users = users
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window and hand on what was found."""
+        alignments = self._engine.align(window, want, pair_mask)
+        self._users.take(alignments)
+        return alignments.take([])

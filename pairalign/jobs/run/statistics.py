@@ -29,11 +29,16 @@ from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.composition import Doubles
 from pairalign.statistics.finite_size import LengthLaw
-from pairalign.statistics.first_passage import fit_first_passage
-from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, fit_length_law, ungapped_lambda
+from pairalign.statistics.gumbel_fit import (
+    composition,
+    fit_first_passage,
+    fit_gumbel,
+    fit_length_law,
+    ungapped_lambda,
+)
 from pairalign.statistics.significance import Gumbel, find_gumbel
-from pairalign.statistics.usual import composition
 
 CELLS = 30_000_000_000
 """Of all matrices of an estimate: ten seconds of one core or so."""

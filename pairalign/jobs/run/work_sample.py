@@ -15,7 +15,7 @@ import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.run.blocks import Density
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
+from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window, count_cells
 from pairalign.sequences.block_set import BlockSet

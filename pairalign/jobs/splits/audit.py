@@ -19,19 +19,17 @@ from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.clusters.clusters import Clusters
-from pairalign.clusters.splits.given_groups import memberships_of, promise_of
-from pairalign.clusters.splits.groups import Groups, make_groups
-from pairalign.clusters.splits.result import Split
+from pairalign.clusters.folds import Split
+from pairalign.clusters.groups import Groups, make_groups, memberships_of, promise_of
 from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.audit_request import AuditArguments, AuditRequest
-from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
-from pairalign.jobs.splits.leakage import Leakage
+from pairalign.jobs.splits.edges import Leakage, Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
-from pairalign.jobs.splits.violation_rows import ViolationRows
+from pairalign.jobs.splits.splits_result import ViolationRows
 from pairalign.pairs.lists import PairList
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions

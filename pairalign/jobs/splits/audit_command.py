@@ -11,7 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES, ON_DUPLICATE, TABLE_ENDINGS
 from pairalign.base.console import say
 from pairalign.base.declaration import check
 from pairalign.base.error_types import PairalignError, shown_name
-from pairalign.clusters.splits.groups import Groups, make_groups
+from pairalign.clusters.groups import Groups, make_groups
 from pairalign.formats.group_files import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
@@ -19,8 +19,7 @@ from pairalign.jobs.commands.planning import (
     problem_of,
     with_output,
 )
-from pairalign.jobs.commands.summary import describe_steps
-from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.jobs.commands.summary import Lines, describe_fragments, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.jobs.splits.audit import (
@@ -31,7 +30,7 @@ from pairalign.jobs.splits.audit import (
     audit_sets,
 )
 from pairalign.jobs.splits.audit_request import AuditOptions
-from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.edges import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import audit_pairs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs

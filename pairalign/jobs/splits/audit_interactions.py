@@ -16,7 +16,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.jobs.splits.edges import evalues_of, find_pairs
 from pairalign.jobs.splits.interaction_tables import read_interaction_folds
 from pairalign.jobs.splits.split_interactions import InteractingSet
-from pairalign.jobs.splits.violation_rows import ViolationRows
+from pairalign.jobs.splits.splits_result import ViolationRows
 from pairalign.requests.resources import Resources
 
 _ACROSS = "across"

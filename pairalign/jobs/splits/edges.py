@@ -1,4 +1,15 @@
-"""The similar pairs of a set, held as numbers: what splits and audits look at."""
+"""The similar pairs of a set, held as numbers: what splits and audits look at.
+
+The leakage of folds is how much of the similarity of all pairs is across folds,
+L = the sum of s(a, b) over pairs in two folds / the sum over all pairs in folds, where s is the
+identity of a pair that is similar enough to be looked at, and 0 of others. Pairs are unordered, of
+two sequences; all sequences weigh the same.
+
+References
+----------
+Joeres R, Blumenthal DB, Kalinina OV. Data splitting to avoid information leakage with DataSAIL.
+Nature Communications 16, 2025. doi:10.1038/s41467-025-58606-8
+"""
 
 from __future__ import annotations
 
@@ -194,3 +205,74 @@ def align_pairs(
         pair_list=pairs,
         resources=replace(resources, progress=False),
     )
+
+
+_UNIT = float(1 << 32)
+"""Identities are summed as whole numbers: the order of the pairs changes nothing."""
+
+
+@dataclass
+class Leakage:
+    """Sums of similarities, as pairs come.
+
+    Attributes
+    ----------
+    across, total : int
+        Of pairs in two folds, and of all pairs in folds.
+    """
+
+    across: int = 0
+    total: int = 0
+
+    def add(self, identity: npt.NDArray[np.float64], is_across: npt.NDArray[np.bool_]) -> None:
+        """Take in some pairs in folds."""
+        similarity = np.rint(identity * _UNIT).astype(np.int64)
+        self.total += int(similarity.sum())
+        self.across += int(similarity[is_across].sum())
+
+    @property
+    def share(self) -> float:
+        """What part of the similarity is across folds, from 0 to 1; 0 where there is none."""
+        return self.across / self.total if self.total else 0.0
+
+
+NEARLY_IDENTICAL = Fraction(9, 10)
+
+
+def fragment_identity(thresholds: PairThresholds) -> Fraction:
+    """Return from which identity pairs are counted: at least that of the promise."""
+    return max(NEARLY_IDENTICAL, thresholds.least_identity)
+
+
+def count_fragments(
+    problem: Problem,
+    groups: Int32s | None,
+    least: Fraction,
+    strand: str,
+    resources: Resources,
+) -> int:
+    """Count pairs across groups by matches over the residues of the shorter, ends being free.
+
+    Parameters
+    ----------
+    problem : Problem
+        Aligned with the same costs in mode semiglobal.
+    groups : ndarray of int32, shape (n,), or None
+        Of each sequence, -1: none. None: the two sets are the groups.
+    strand : {"plus", "both"}
+    """
+
+    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+        if groups is None:
+            return np.ones(len(alignments), np.bool_)
+        query_groups, target_groups = groups[alignments.query], groups[alignments.target]
+        kept: npt.NDArray[np.bool_] = (
+            (query_groups != target_groups) & (query_groups >= 0) & (target_groups >= 0)
+        )
+        return kept
+
+    scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)
+    thresholds = PairThresholds(least, "shorter")
+    whole = replace(problem, scoring=scoring)
+    quiet = replace(resources, progress=False)
+    return len(find_pairs(whole, thresholds, least, quiet, keep=is_across, strand=strand))

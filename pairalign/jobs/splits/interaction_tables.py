@@ -12,12 +12,18 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import SplitError, WrongTypeError, shown_name
-from pairalign.clusters.splits.groups import NameFinder
+from pairalign.clusters.groups import NameFinder
 from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
-from pairalign.jobs.splits.fold_files import check_places, fasta_of, fold_stem, write_together
 from pairalign.jobs.splits.interaction_split import FOLD, InteractionSplit
-from pairalign.jobs.splits.split_files import table_text, write_rows
+from pairalign.jobs.splits.split_files import (
+    check_places,
+    fasta_of,
+    fold_stem,
+    table_text,
+    write_rows,
+    write_together,
+)
 from pairalign.sequences.python_sequences import field_of, is_table, titles_of
 
 AnyInteractions = Any

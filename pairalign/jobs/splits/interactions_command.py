@@ -14,11 +14,11 @@ from pairalign.base.error_types import UsageError
 from pairalign.base.option_parser import add_options
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_problem
-from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.jobs.commands.summary import Lines, describe_fragments, say_summary
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.audit_request import AuditOptions
-from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.edges import count_fragments, fragment_identity
 from pairalign.jobs.splits.interaction_split import InteractionSplit
 from pairalign.jobs.splits.interaction_tables import (
     InteractionTable,

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.error_types import SplitError
-from pairalign.jobs.splits.network import Network
-from pairalign.jobs.splits.separators import Counts, Sizes, find_separator
+from pairalign.jobs.splits.network import Counts, Network, Sizes, find_separator
 
 _NOWHERE = -1
 

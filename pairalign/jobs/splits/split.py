@@ -28,13 +28,11 @@ from pairalign.base.function_options import takes
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.edges import Leakage, Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.interaction_tables import AnyInteractions, read_interactions
 from pairalign.jobs.splits.labels import as_priorities, as_values
-from pairalign.jobs.splits.leakage import Leakage
-from pairalign.jobs.splits.network import Network, least_removed
+from pairalign.jobs.splits.network import Network, Sizes, least_removed
 from pairalign.jobs.splits.packing import FoldLimits, Folds, find_too_large, pack
-from pairalign.jobs.splits.separators import Sizes
 from pairalign.jobs.splits.split_interactions import (
     InteractingSet,
     given_sets,

@@ -7,25 +7,27 @@ import time
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.console import log, say
-from pairalign.clusters.splits.result import Split
-from pairalign.formats.name_rules import FASTA
-from pairalign.formats.names import check_ending
+from pairalign.clusters.folds import Split
+from pairalign.formats.names import FASTA, check_ending
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import (
     read_problem,
     report_of,
     with_output,
 )
-from pairalign.jobs.commands.summary import describe_steps
-from pairalign.jobs.commands.summary_lines import Lines, describe_fragments, say_summary
+from pairalign.jobs.commands.summary import Lines, describe_fragments, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.jobs.splits.fold_files import fold_places, write_fold_files
-from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.edges import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import run_split_interactions
 from pairalign.jobs.splits.labels import as_priorities, read_values
 from pairalign.jobs.splits.split import Known, make_split
-from pairalign.jobs.splits.split_files import write_removed, write_split
+from pairalign.jobs.splits.split_files import (
+    fold_places,
+    write_fold_files,
+    write_removed,
+    write_split,
+)
 from pairalign.jobs.splits.split_request import SplitOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs

@@ -21,7 +21,7 @@ from pairalign.base.declaration import options_of
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import refuse_unknown
 from pairalign.base.spelling import spelled
-from pairalign.clusters.splits.groups import NameFinder
+from pairalign.clusters.groups import NameFinder
 from pairalign.formats.group_files import read_named_groups
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_problem
@@ -31,8 +31,7 @@ from pairalign.jobs.splits.interaction_folds import Interactions, Shares, place_
 from pairalign.jobs.splits.interaction_split import Side
 from pairalign.jobs.splits.interaction_tables import InteractionTable
 from pairalign.jobs.splits.interactions_request import SecondSetOptions, SideRequest
-from pairalign.jobs.splits.network import Network
-from pairalign.jobs.splits.separators import Sizes, find_separator
+from pairalign.jobs.splits.network import Network, Sizes, find_separator
 from pairalign.jobs.splits.split_request import SplitRequest
 from pairalign.jobs.splits.splits_result import InteractionSplit
 from pairalign.requests.resources import Resources

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.clusters.splits.result import Split
+from pairalign.clusters.folds import Split
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 from pairalign.jobs.report.report_file import Table
 from pairalign.jobs.report.report_option import RunReport

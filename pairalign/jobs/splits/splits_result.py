@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.notebooks import html_table
 from pairalign.base.packages import make_frame
-from pairalign.clusters.splits import result
+from pairalign.clusters import folds
+from pairalign.formats.names import check_ending
 from pairalign.jobs.splits import interaction_split
 from pairalign.jobs.splits.interaction_split import FOLD
-from pairalign.results.base_result import Result
+from pairalign.jobs.splits.split_files import write_rows
+from pairalign.results.tabular import Result
 
 if TYPE_CHECKING:
     import pandas
 
 
-class Split(Result, result.Split):
+class Split(Result, folds.Split):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the fold of each sequence as CSV, as ``pairalign split`` does.
 
@@ -95,3 +98,34 @@ class InteractionSplit(Result, interaction_split.InteractionSplit):
         """Show the folds as a table, for notebooks."""
         rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
         return html_table(self, [FOLD, "interactions"], [*rows, ("removed", len(self.removed))])
+
+
+class _Rows(Protocol):
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]: ...
+
+
+class ViolationRows:
+    """What iterates over the rows of a table, and has the names of their columns."""
+
+    def _repr_html_(self: _Rows) -> str:
+        """Show the first rows, for notebooks."""
+        return html_table(self, self.columns, self)
+
+    def write(self: _Rows, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, as ``pairalign audit`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        check_ending(path, TABLE_ENDINGS, "violations are written as a table")
+        write_rows(path, [self.columns, *self])

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.engines import Engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
-from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Window
+from pairalign.pairs.windows import Window, mask_pairs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 

@@ -18,7 +18,7 @@ from pairalign.alignments.alignments import Alignments, concatenate, no_alignmen
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.posterior_paths import align_by_posteriors
+from pairalign.engines.cpu.cpu_posterior import align_by_posteriors
 from pairalign.engines.pair_posteriors import PairPosteriors
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want

@@ -7,7 +7,7 @@ alignment, and is an engine itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -20,7 +20,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
-from pairalign.jobs.stages.suboptimal_layers import layers_of
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -137,3 +136,37 @@ def add_suboptimal(
     return [
         HspsEngine(engine, SuboptimalAligner(*what, threads), hsps, *kept) for engine in engines
     ]
+
+
+Advance = Callable[[Sequence[Alignments]], tuple[Alignments, Numbers]]
+
+
+def layers_of(
+    first: Alignments, most: int, advance: Advance
+) -> Iterator[tuple[Alignments, Numbers]]:
+    """Yield the best alignments of pairs, then the second ones ..., and whose they are.
+
+    Parameters
+    ----------
+    first : Alignments
+        The best one of each pair.
+    most : int
+        Layers.
+    advance : callable
+        Given the layers so far of the same pairs, as `SuboptimalAligner.next_of` is, it returns the
+        next alignments of those that have one which passes, and their numbers among these pairs.
+
+    Yields
+    ------
+    layer : Alignments
+    pairs : ndarray of int64
+        The number in `first` of each.
+    """
+    pairs = np.arange(len(first))
+    yield first, pairs
+    layers = [first]
+    while len(pairs) and len(layers) < most:
+        layer, numbers = advance(layers)
+        pairs = pairs[numbers]
+        layers = [*(earlier.take(numbers) for earlier in layers), layer]
+        yield layer, pairs

@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from pairalign.alignments.alignment_records import SetNames
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
+from pairalign.alignments.best_hits import BestHits, number_pairs, pairs_of_numbers
 from pairalign.base.arguments import as_several, path_text
 from pairalign.base.arrays import Int32s
+from pairalign.base.choices import READER_NAMES
 from pairalign.base.declaration import changed, check, decided_by, make, restored, slots_of
 from pairalign.base.error_types import FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
-from pairalign.formats import open_writer
+from pairalign.formats import WRITERS, open_writer
 from pairalign.formats.merge import check_parts_ending, join_pieces
 from pairalign.formats.output import HeldOutput, Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
@@ -31,6 +33,7 @@ from pairalign.formats.pieces import (
     read_manifests,
     without_option,
 )
+from pairalign.formats.readers import open_reader
 from pairalign.jobs.commands.planning import read_problem
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import (
@@ -40,16 +43,16 @@ from pairalign.jobs.run.destination import (
 )
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.kept_results import describe_run
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.query_slices import can_be_cut
-from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.query_slices import can_be_cut, in_whole, jobs_of_queries
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, content_of, table_of
 from pairalign.jobs.update.interleave import Interleaver
 from pairalign.jobs.update.update_request import UpdateOptions
-from pairalign.jobs.update.updated_pairs import AddedHitsJob, align_added, read_recorded_pairs
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
@@ -426,3 +429,96 @@ def _align(update: Update, job: AlignmentJob, results: Results, output: Output) 
         for alignments in results:
             writer.write(alignments)
             del alignments
+
+
+def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple[Int32s, Int32s]:
+    """Return the pairs of a file, each once: input indices, the lower first.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Aligned with itself.
+
+    Raises
+    ------
+    PartsError
+        The format is not read, or a name is that of no sequence.
+    AlignmentFileError
+        The file cannot be read.
+    """
+    if WRITERS[format].adds_pairs:
+        return WRITERS[format].pairs_of(map_file(path))
+    if format not in READER_NAMES:
+        raise PartsError(
+            f"{format} is not read back, so nothing can be added: write another format"
+        )
+    names = SetNames(sequences)
+    reader = open_reader(path, format, (names, names))
+    numbers = [np.empty(0, np.int64)]
+    try:
+        for piece in reader.pieces():
+            records = reader.read(piece).records
+            query, target = records["query"], records["target"]
+            if (query < 0).any() or (target < 0).any():
+                raise PartsError(f"'{path}': a record has a name that no sequence of its run has")
+            low, high = np.minimum(query, target), np.maximum(query, target)
+            numbers.append(np.unique(number_pairs(low, high)))
+    finally:
+        reader.close()
+    return pairs_of_numbers(np.unique(np.concatenate(numbers)))
+
+
+def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None]:
+    """Align the pairs of a set with itself that have a new sequence.
+
+    Parameters
+    ----------
+    job : AlignmentJob
+        Of all pairs.
+    old : int
+        Sequences that are not new: the first ones of the input.
+
+    Yields
+    ------
+    Alignments
+        Of the sets of `job`, in an order of their own; each pair once, the earlier sequence is the
+        query, as in the results of `job`.
+    """
+    count = len(job.queries)
+    if not can_be_cut(job):
+        yield from AlignmentJob.like(job, only=(old, count))
+        return
+    for part in jobs_of_queries(job, old, count, job.queries.total_residues + 1):
+        for block in part:
+            yield in_whole(block, job.problem)
+        job.steps, job.devices = part.steps, part.devices
+
+
+@dataclass
+class AddedHitsJob(HitsJob):
+    """A search for hits of one set, some of whose pairs are known to be none.
+
+    A hit among all sequences that are not new was one among the earlier sequences: of the pairs of
+    these, hits alone are ranked again, with the pairs that have a new sequence.
+
+    Attributes
+    ----------
+    known : PairList
+        Pairs of the first `old` sequences that may be hits.
+    old : int
+        The sequences after these are new.
+    """
+
+    known: PairList = field(kw_only=True)
+    old: int = field(kw_only=True)
+
+    def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
+        changes = self._changes_to_rank() | {"resources": self.resources}
+        if len(self.known):
+            listed = AlignmentJob.like(self, **changes, pair_list=self.known)
+            for alignments in listed:
+                self._add(best, alignments, listed)
+        job = AlignmentJob.like(self, **changes)
+        for alignments in align_added(job, self.old):
+            self._add(best, alignments, job)
+            yield self._nothing()

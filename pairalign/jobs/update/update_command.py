@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-from pairalign.jobs.commands.summary import say_plan
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_plan, say_summary
 from pairalign.jobs.update.update import plan_update
 from pairalign.jobs.update.update_request import UpdateOptions
 

@@ -14,7 +14,7 @@ from pairalign.jobs.commands.planning import (
     read_problem,
     with_output,
 )
-from pairalign.jobs.commands.summary_lines import Lines, say_summary
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.progress import show_progress

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.words import SIMILAR, WORD, WORDS, words_in_place
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.pairs.windows import Window
+from pairalign.sequences.residues import SIMILAR, WORD, WORDS, words_in_place
 
 LEAST_RESIDUES = 2000
 """Of the shorter sequence of a pair; a GPU fills the matrices of others too soon."""

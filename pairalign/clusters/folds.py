@@ -45,7 +45,7 @@ class Split:
         The least identity at which nearest sequences were looked for.
     leakage : float
         What part of the identities of pairs that reach `nearest_from` is across folds, from 0 to 1;
-        see `pairalign.jobs.splits.leakage`.
+        see `pairalign.jobs.splits.edges`.
     remark : str
         Which folds have no sequence, and why; empty where all have some.
     """
