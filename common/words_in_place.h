@@ -4,8 +4,8 @@
 // in the column sequence at most `near` residues from where it is expected, as far into it as into the row
 // sequence. With few gaps the share of words in place is about the eighth power of the identity.
 //
-// Shared by cpu/pruned/words_in_place.h and cuda/pruned/align.cu; pairalign/sequences/residues.py has the numbers,
-// too.
+// Shared by cpu/pruned/words_in_place.h and cuda/pruned/align.cu; pairalign/sequences/residues.py has the
+// numbers, too.
 #pragma once
 
 #ifdef __CUDACC__

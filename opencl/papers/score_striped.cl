@@ -43,7 +43,7 @@ typedef struct {
     int row_start, rows, pairs, groups;
     int gap_open, gap_extend, one_set, chosen;
     int pitch, unused;
-} Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl/papers/opencl_striped.py
+} Rectangle;  // 48 bytes: RECTANGLE in pairalign/engines/opencl/opencl_striped.py
 
 #define ITEMS 32
 

@@ -22,7 +22,6 @@ from pairalign.cli.distance_steps import (
 from pairalign.formats.distances import read_distances
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table
-from pairalign.formats.tree_files import tree_text
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
 from pairalign.jobs.distances.guide_tree import (
     METHOD_BYTES,
@@ -34,6 +33,7 @@ from pairalign.jobs.distances.guide_tree import (
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.tree_request import TreeOptions
+from pairalign.results.tree_result import tree_text
 from pairalign.sequences.airr import is_airr_file
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet

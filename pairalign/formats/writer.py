@@ -60,7 +60,7 @@ WHOLE = Piece()
 
 
 class Confidence(Protocol):
-    """Says how sure each column is: `pairalign.engines.pair_posteriors` has it."""
+    """Says how sure each column is: `pairalign.engines.posterior_engines` has it."""
 
     def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """Return a mark for each column, and where those of each alignment begin."""

@@ -376,7 +376,7 @@ class Alignment:
 
 def mark_confidence(alignments: Alignments) -> list[str]:
     """Return how sure each column is; see `Alignments.confidence`."""
-    from pairalign.engines.pair_posteriors import ColumnConfidence
+    from pairalign.engines.posterior_engines import ColumnConfidence
 
     if not alignments.has_cigar:
         raise UsageError("how sure columns are needs CIGARs: align with detail='cigar'")

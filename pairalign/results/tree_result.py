@@ -5,8 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from pairalign.base.choices import (
+    PICTURES,
+    TREE_SUFFIXES,
+)
+from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_text
 from pairalign.base.packages import check_biopython
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import Path, open_output
 from pairalign.results.tabular import Result
 from pairalign.trees import tree
 from pairalign.trees.tree_text import to_ascii, to_mafft, to_newick, to_nexus
@@ -72,8 +79,6 @@ class GuideTree(Result, tree.GuideTree):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        from pairalign.formats.tree_files import write_tree
-
         write_tree(self, path, format, program)
 
     def plot(self) -> Picture:
@@ -114,3 +119,26 @@ class GuideTree(Result, tree.GuideTree):
             clades.append(new_clade(clades=pair))
         biopython_tree: BiopythonTree = new_tree(root=clades[-1], rooted=True)
         return biopython_tree
+
+
+def write_tree(
+    tree: tree.GuideTree, path: Path, format: str | None = None, program: str | None = None
+) -> None:
+    """Write a tree; see `GuideTree.write`."""
+    chosen = choose_format(path, format, TREE_SUFFIXES, "trees")
+    if program is not None and chosen not in ("newick", program):
+        raise UsageError(f"a tree for {program} is not written as {chosen}")
+    text = tree_text(tree, chosen, program)
+    with open_output(path) as output:
+        output.write(text)
+
+
+def tree_text(tree: tree.GuideTree, format: str, program: str | None = None) -> bytes:
+    """Return a tree as a file of a format of `TREE_SUFFIXES` has it."""
+    if format in PICTURES:
+        from pairalign.trees.tree_drawing import draw_tree
+
+        return draw_tree(tree, format)
+    writers = {"ascii": to_ascii, "mafft": to_mafft, "nexus": to_nexus}
+    text = writers[format](tree) if format in writers else to_newick(tree, program)
+    return text.encode()

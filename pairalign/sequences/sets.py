@@ -29,7 +29,6 @@ from pairalign.sequences.alphabets import (
     get_alphabet,
     guess_alphabet,
 )
-from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
 from pairalign.sequences.fasta_records import clean, describe_byte, describe_invalid
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.native_arrays import (
@@ -42,7 +41,16 @@ from pairalign.sequences.native_arrays import (
 from pairalign.sequences.python_sequences import named_residues
 from pairalign.sequences.record_cleanup import join_files, tidy
 from pairalign.sequences.row_order import find_row_ranks, order_rows
-from pairalign.sequences.sequence_records import Records, Sequence, join_records
+from pairalign.sequences.sequence_records import (
+    Records,
+    Sequence,
+    Several,
+    join_records,
+    origins_of,
+    place_of,
+    places_of,
+    records_of,
+)
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -91,7 +91,7 @@ def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path):
         *("subprocess", "hashlib", "html", "tempfile"),
         "pairalign.engines.cuda.build",
         "pairalign.jobs.stages.threshold_engine",
-        "pairalign.engines.pair_posteriors",
+        "pairalign.engines.posterior_engines",
         "pairalign.jobs.stages.expected_accuracy",
         "pairalign.jobs.overlaps.unitigs",
     }

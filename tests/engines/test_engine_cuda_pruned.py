@@ -29,7 +29,7 @@ from pairalign.engines.cuda.pruned import pruned_family, sampling
 from pairalign.engines.cuda.pruned.pruned_plan import RESULT, Layout, lay_out
 from pairalign.engines.cuda.pruned.sampling import Sampler
 from pairalign.engines.cuda.pruned.worth import choose_worth
-from pairalign.engines.device.host_fallback import HostFallback
+from pairalign.engines.device.device_engine import HostFallback
 from pairalign.pairs.want import Detail, Want
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring as scoring_of

@@ -34,7 +34,7 @@ from strategies import (
 from pairalign.engines.opencl import opencl_engine as opencl
 from pairalign.engines.opencl.opencl_engine import OPENCL_FAMILIES, OpenClEngine, pinned_pool
 from pairalign.engines.opencl.opencl_family import OpenClContext
-from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
+from pairalign.engines.opencl.opencl_striped import OpenClStriped
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA

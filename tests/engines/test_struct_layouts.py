@@ -45,9 +45,8 @@ from pairalign.engines.cuda.packed import native_plan, parameters, score_table, 
 from pairalign.engines.cuda.papers import scores
 from pairalign.engines.cuda.pruned import pruned_plan as pruned
 from pairalign.engines.device import device_sets, tile_plan
-from pairalign.engines.opencl import opencl_pair_per_thread
+from pairalign.engines.opencl import opencl_pair_per_thread, opencl_striped
 from pairalign.engines.opencl.opencl_devices import read_source
-from pairalign.engines.opencl.papers import opencl_striped
 from pairalign.formats import text, text_queue
 from pairalign.jobs.receptors import tcrdist
 from pairalign.jobs.verify import verify

@@ -23,7 +23,7 @@ from pairalign.engines.kernels import AUTO
 from pairalign.engines.opencl.opencl_devices import OpenClDevice, find_devices
 from pairalign.engines.opencl.opencl_family import OpenClContext, OpenClFamily
 from pairalign.engines.opencl.opencl_pair_per_thread import OpenClPairPerThread
-from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
+from pairalign.engines.opencl.opencl_striped import OpenClStriped
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring

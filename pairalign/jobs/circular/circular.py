@@ -27,7 +27,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError
-from pairalign.jobs.run.problem_checks import check_strand
+from pairalign.jobs.run.inputs import check_strand
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail

@@ -18,8 +18,7 @@ from pairalign.jobs.circular.circular import (
     rotated,
 )
 from pairalign.jobs.run.function_call import Call
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
-from pairalign.jobs.run.problem_checks import check_strand
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, check_strand, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail

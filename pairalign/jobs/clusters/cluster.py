@@ -44,8 +44,7 @@ from pairalign.jobs.clusters.cluster_request import (
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.clusters.clusters_result import Clusters
 from pairalign.jobs.run.function_call import Call
-from pairalign.jobs.run.inputs import AnyScoring, Sequences
-from pairalign.jobs.run.problem_checks import check_strand
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.requests.resources import Resources

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.clusters.clusters import Clusters
+from pairalign.jobs.report.page import Table
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
-from pairalign.jobs.report.report_file import Table
 from pairalign.jobs.report.report_option import RunReport
 
 _MOST_CLUSTERS = 50

@@ -9,8 +9,8 @@ from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.alignments.row_pairs import align_rows, row_distances
 from pairalign.base.error_types import FormatError
 from pairalign.jobs.report.heat_map import MOST_SEQUENCES
+from pairalign.jobs.report.page import Table
 from pairalign.jobs.report.report_collector import DistanceCollector, Histogram
-from pairalign.jobs.report.report_file import Table
 from pairalign.jobs.report.report_option import RunReport
 from pairalign.pairs.lists import PairList
 from pairalign.scoring.scoring_request import ScoringRequest

@@ -32,9 +32,14 @@ from pairalign.jobs.overlaps.seeded_candidates import (
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_sequences, read_sets
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    Sequences,
+    check_strand,
+    given_sequences,
+    read_sets,
+)
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress, Stages
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.pairs.want import Detail, Want

@@ -13,9 +13,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.console import log
 from pairalign.base.version import __version__
 from pairalign.formats.output import check_writable
-from pairalign.jobs.report.page import page_data
+from pairalign.jobs.report.page import Report, Table, check_jinja, page_data, write_report
 from pairalign.jobs.report.report_collector import DistanceCollector, Realign, ReportCollector
-from pairalign.jobs.report.report_file import Report, Table, check_jinja, write_report
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignRequest

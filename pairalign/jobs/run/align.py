@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import Shard
+from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
 from pairalign.base.dry_run import begin
-from pairalign.base.error_types import WrongTypeError, check_shard, whole_number
+from pairalign.base.error_types import WrongTypeError
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.selection import open_engines
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
+from pairalign.jobs.run.inputs import check_problem
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import PlainProcedure, Procedure, requirement_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.slabs import (

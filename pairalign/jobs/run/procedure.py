@@ -236,7 +236,7 @@ class AccuracyProcedure(PlainProcedure):
         self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Put one engine for posteriors in the place of all."""
-        from pairalign.engines.pair_posteriors import PairPosteriors
+        from pairalign.engines.posterior_engines import PairPosteriors
         from pairalign.jobs.stages.expected_accuracy import AccuracyEngine
 
         posteriors = PairPosteriors(

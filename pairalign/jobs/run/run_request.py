@@ -29,8 +29,8 @@ from pairalign.base.spelling import spelled
 from pairalign.clusters.groups import GivenGroups, Groups, make_groups, memberships_of
 from pairalign.formats.group_files import read_groups
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.inputs import check_problem
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import (
     AccuracyProcedure,
     PlainProcedure,

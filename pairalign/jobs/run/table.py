@@ -22,7 +22,7 @@ from pairalign.requests.shared import ShownRules, names_in
 
 if TYPE_CHECKING:
     from pairalign.alignments.tie_counts import OpenTally
-    from pairalign.engines.pair_posteriors import ColumnConfidence
+    from pairalign.engines.posterior_engines import ColumnConfidence
 
 _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
@@ -181,7 +181,7 @@ def confidence_of(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> Colum
         return None
     if plan.request.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
-    from pairalign.engines.pair_posteriors import ColumnConfidence
+    from pairalign.engines.posterior_engines import ColumnConfidence
 
     device = plan.run.resources.device
     return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)

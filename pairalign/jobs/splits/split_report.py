@@ -6,8 +6,8 @@ import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.clusters.folds import Split
+from pairalign.jobs.report.page import Table
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
-from pairalign.jobs.report.report_file import Table
 from pairalign.jobs.report.report_option import RunReport
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList

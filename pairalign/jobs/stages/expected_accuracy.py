@@ -1,6 +1,6 @@
 """Alignments of the highest expected accuracy instead of the highest score.
 
-They are made of posteriors of pairs (`pairalign.engines.pair_posteriors`), which know nothing of
+They are made of posteriors of pairs (`pairalign.engines.posterior_engines`), which know nothing of
 the scoring: an alignment by posteriors is found first, then given the score that its columns have.
 
 References
@@ -19,7 +19,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_posterior import align_by_posteriors
-from pairalign.engines.pair_posteriors import PairPosteriors
+from pairalign.engines.posterior_engines import PairPosteriors
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window

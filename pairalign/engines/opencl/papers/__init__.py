@@ -1,1 +1,0 @@
-"""Kernels that are kept for the papers that describe them; `auto` never takes them."""
