@@ -262,6 +262,21 @@ def test_a_model_says_what_pays(monkeypatch, caplog, device, cells, gpus, counte
     tally.close()
 
 
+def test_cores_count_where_one_of_several_devices_has_no_room(monkeypatch):
+    find(monkeypatch, *(HostDevice(index, multiprocessors=100) for index in range(2)))
+    monkeypatch.setattr(cuda_ties, "CudaTies", Gpu)
+    tallies = tie_engines.tallies_on("cuda:0,1", 16, None)
+    assert tallies is not None
+    tally = tallies(cast("TieProblem", None))
+    many = pairs_of([SECOND // 100] * 190)
+    counts = tally.count(many)
+    assert counts is not None
+    assert counts.tolist() == [1] * 190
+    answers = iter([np.ones(95, np.uint32), None])
+    monkeypatch.setattr(Gpu, "count", lambda *_: next(answers))
+    assert tally.count(many) is None
+
+
 def test_small_parts_pay_together(monkeypatch):
     find(monkeypatch, HostDevice(multiprocessors=100))
     monkeypatch.setattr(cuda_ties, "CudaTies", Gpu)
