@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.base import compression
-from pairalign.base.compression import decompress
+from pairalign.base.compression import MOST_MEMORY_BYTES, Decompressed, decompress
+from pairalign.cli.main import main
 from pairalign.errors import FastaError, MissingPackageError
 from pairalign.sequences.set_reading import read_fasta
 
@@ -31,9 +32,21 @@ def damage(stream: bytes, place: int) -> bytes:
     return stream[:place] + bytes([stream[place] ^ 0xFF]) + stream[place + 1 :]
 
 
-@given(kind=st.sampled_from(sorted(PACKERS)), parts=st.lists(st.binary(max_size=99), min_size=1))
-def test_all_streams_are_read(kind, parts):
-    assert decompress(b"".join(map(PACKERS[kind], parts)), "x") == b"".join(parts)
+def read(data: bytes, kind: str, step: int) -> bytes:
+    """Some bytes at a time."""
+    (found,) = (one for one in compression._COMPRESSIONS if one.kind == kind)
+    file = Decompressed(io.BytesIO(data), found)
+    return b"".join(iter(lambda: file.read(step), b""))
+
+
+@given(
+    kind=st.sampled_from(sorted(PACKERS)),
+    parts=st.lists(st.binary(max_size=300), min_size=1, max_size=4),
+    step=st.integers(1, 400),
+)
+def test_all_streams_are_read(kind, parts, step):
+    data = b"".join(map(PACKERS[kind], parts))
+    assert decompress(data, "x") == read(data, kind, step) == b"".join(parts)
 
 
 @kinds
@@ -128,3 +141,29 @@ def test_zstd_without_its_package_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingPackageError, match=r"pairalign\[zstd\].* zstd -dc FILE"):
         decompress(b"\x28\xb5\x2f\xfd\x84\x58", "x")
+
+
+LARGE = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 2 * MOST_MEMORY_BYTES}]
+
+
+def test_a_dictionary_has_a_bound():
+    data = lzma.compress(b"some", filters=LARGE)
+    with pytest.raises(ValueError, match="takes more than 256 MiB"):
+        read(data, "xz", 100)
+    with pytest.raises(FastaError, match="takes more than 256 MiB"):
+        decompress(data, "x")
+
+
+@pytest.mark.parametrize("damage", ["large", "damaged", "cut"])
+def test_a_command_says_so_in_a_line(damage, here, capfd):
+    (here / "in.fa").write_text(">a\nACGTACGTACGT\n>b\nACGTTCGTACG\n")
+    assert main(["align", "in.fa", "--alphabet", "dna", "-q", "-o", "o.paf"]) == 0
+    text = (here / "o.paf").read_bytes() * 100
+    data = lzma.compress(text, filters=LARGE if damage == "large" else None)
+    if damage == "damaged":
+        data = data[:60] + bytes([data[60] ^ 0xFF]) + data[61:]
+    (here / "x.xz").write_bytes(data[:80] if damage == "cut" else data)
+    assert main(["verify", "--from", "paf", "x.xz", "in.fa", "--alphabet", "dna"]) == 1
+    error = capfd.readouterr().err
+    assert error.startswith("pairalign: error: x.xz: ")
+    assert error.count("\n") == 1

@@ -34,6 +34,7 @@ READERS = {
     "matrix.txt": (b"  A C\nA 1 0\nC 0 1\n", lambda path: load_table(path).scores),
     "tree.nwk": (b"(a:1,b:2);\n", lambda path: read_newick(path, SET.names).linkage.tolist()),
     "d.tsv": (b"\ta\tb\na\t0\t1\nb\t1\t0\n", lambda path: read_distances(path).names),
+    "d.phy": (b"2\na\nb 1\n", lambda path: read_distances(path).condensed.tolist()),
 }
 
 

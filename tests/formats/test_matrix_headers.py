@@ -99,16 +99,6 @@ def test_what_is_no_count(tmp_path, count):
         read_distances(path)
 
 
-def test_a_byte_order_mark(tmp_path):
-    path = tmp_path / "m.phy"
-    path.write_text("\n".join(["3", *ROWS]), encoding="utf-8-sig")
-    assert read_distances(path).condensed.tolist() == [1, 2, 3]
-    table = tmp_path / "m.tsv"
-    lines = ["\t".join(["", *NAMES]), *(row.replace(" ", "\t") for row in ROWS)]
-    table.write_text("\n".join(lines), encoding="utf-8-sig")
-    assert read_distances(table).names == NAMES
-
-
 def test_a_missing_file(tmp_path):
     with pytest.raises(DistanceError, match=r"^no\.phy: no such file$"):
         read_distances("no.phy")

@@ -7,7 +7,6 @@ import pytest
 from checks import concatenate
 from made_thresholds import make_pair_thresholds
 
-from pairalign.cli.main import main
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
@@ -83,24 +82,6 @@ def test_each_pair_is_in_one_shard(two_sets):
     expected = concatenate(list(whole))
     assert len(pairs) == len(set(pairs)) > 10
     assert set(pairs) == set(zip(expected.query.tolist(), expected.target.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("more", [[], ["--strand", "both"]], ids=["plus", "both strands"])
-def test_shards_merge_to_the_bytes_of_one_run(more, tmp_path):
-    rng = np.random.default_rng(3)
-    texts = ["".join(rng.choice(list("ACGT"), n)) for n in rng.integers(30, 300, 120)]
-    fasta, parts = tmp_path / "in.fa", tmp_path / "parts"
-    fasta.write_text("".join(f">s{k}\n{one}\n" for k, one in enumerate([*texts, *texts[::5]])))
-    asked = ["align", str(fasta), "-q", "--min-identity", "0.7", "--window", "16", *more]
-    assert main([*asked, "-o", str(tmp_path / "whole.paf")]) == 0
-    for k in (1, 2, 3, 4):
-        shard = [*asked, "-o", str(parts), "--format", "paf", "--shard", f"{k}/4"]
-        assert main([*shard, "--resume"]) == 0
-        assert main([*shard, "--resume"]) == 0
-    assert main(["merge", str(parts), "-q", "-o", str(tmp_path / "merged.paf")]) == 0
-    whole = (tmp_path / "whole.paf").read_bytes()
-    assert whole.count(b"\n") > 20
-    assert (tmp_path / "merged.paf").read_bytes() == whole
 
 
 def test_a_sample_of_little_and_of_long_sequences_cuts_all_the_same():
