@@ -103,6 +103,7 @@ class GpuTally:
         return max(cells / gpu_cells, largest / WARP_CELLS) < on_cores
 
     def _open(self) -> list[CudaTies]:
+        from pairalign.engines.cuda.cuda_devices import has_nvidia_gpu
         from pairalign.engines.cuda.cuda_selection import choose_devices, usable_devices
         from pairalign.engines.cuda.cuda_ties import CudaTies
 
@@ -118,13 +119,14 @@ class GpuTally:
                     free = int(device.driver.mem_get_info()[0])
                 memory = int(min(free, self._memory_bytes or free) * _MEMORY_SHARE)
                 gpus.append(CudaTies(device, self._problem, memory))
-                _log.info("optimal alignments are counted on %s", device.name)
+                _log.debug("optimal alignments are counted on %s", device.name)
         except (DeviceError, KernelBuildError) as error:
             for gpu in gpus:
                 gpu.close()
             if self._indices is not None:
                 raise
-            _log.info("optimal alignments are counted on cores: %s", error)
+            if has_nvidia_gpu():  # without one the reason says nothing new
+                _log.info("optimal alignments are counted on cores: %s", error)
             return []
         return gpus
 
