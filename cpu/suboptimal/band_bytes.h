@@ -28,12 +28,14 @@ public:
         for (size_t k = 0; k < size_; ++k) residues_[k] = static_cast<uint8_t>(band.residues[k]);
     }
 
-    // Whether lanes have room for what a block of antidiagonals has.
+    // Whether lanes have room for what a block of antidiagonals has: by how much cells are below the highest
+    // one before it, and fall; and what is outside the band gains, while the base falls.
     static bool fits(const SuboptimalJob& job) {
-        const int32_t gap = job.pair->gap_open + BAND_STRIP * job.pair->gap_extend;  // of a strip's rows
-        const int32_t before = BAND_STRIP * job.match + 2 * gap;   // that cells are below the highest one
-        const int32_t outside = BAND_STRIP / 2 * job.match + gap;  // that it gains, and the base falls
-        return LANES <= BAND_STRIP && growth(job) + before + gap + outside <= 250;
+        const int32_t open = job.pair->gap_open, extend = job.pair->gap_extend;
+        const int32_t before = BAND_STRIP * job.match + 2 * (open + BAND_STRIP * extend);
+        const int32_t falls = open + BLOCK * extend;
+        const int32_t outside = BAND_STRIP / 2 * job.match + open + BAND_STRIP * extend;
+        return LANES <= BAND_STRIP && growth(job) + before + falls + outside <= 250;
     }
 
     bool fill(SuboptimalEnd& end) {
@@ -42,7 +44,7 @@ public:
 
 private:
     static constexpr int LANES = Bytes::LANES, VECTORS = LANES < BAND_STRIP ? BAND_STRIP / LANES : 1;
-    static constexpr int ROWS = VECTORS * LANES, BLOCK = 16, EDGE = LANES + BLOCK;
+    static constexpr int ROWS = VECTORS * LANES, BLOCK = 24, EDGE = LANES + BAND_STRIP;
     static constexpr int32_t LOWEST_BASE = 128;
 
     // The most by which scores of a block are above those before it.
@@ -59,14 +61,9 @@ private:
             for (; base > to; base -= smaller(base - to, 127)) add(smaller(base - to, 127));
         }
         int32_t most() const {
-            alignas(64) uint8_t values[ROWS];
-            for (int k = 0; k < VECTORS; ++k) h[k].store(values + k * LANES);
-            int8_t most = -128;
-            for (int i = 0; i < ROWS; ++i) {
-                const int8_t one = static_cast<int8_t>(values[i]);
-                most = one > most ? one : most;
-            }
-            return base + most;
+            Bytes most = h[0];
+            for (int k = 1; k < VECTORS; ++k) most = Bytes::max_signed(most, h[k]);
+            return base + most_signed(most);
         }
 
     private:
@@ -126,7 +123,8 @@ private:
         const Bytes is_diagonal = Bytes::set(SUBOPTIMAL_DIAGONAL), is_e = Bytes::set(SUBOPTIMAL_E),
                     is_e_on = Bytes::set(SUBOPTIMAL_E_ON), is_f_on = Bytes::set(SUBOPTIMAL_F_ON),
                     is_stop = Bytes::set(SUBOPTIMAL_STOP);
-        Edge above, below{};
+        Edge above, below;
+        for (int k = 0; k < EDGE; k += LANES) store_any(below.h + k, zero), store_any(below.f + k, zero);
         take_above(from, base, above);
         Best best(row, base, end);
         uint8_t* flags = band_.flags + band_.flags_at[strip] + (from - band_.low[strip]) * BAND_STRIP;
@@ -134,7 +132,7 @@ private:
         for (int k = 0; k < VECTORS; ++k)
             diagonal[k] = state.diagonal[k], h[k] = state.h[k], e[k] = state.e[k], f[k] = state.f[k];
         for (int32_t d = from; d < from + count; ++d, flags += BAND_STRIP) {
-            const int32_t edge = from + BLOCK - 1 - d;
+            const int32_t edge = from + BAND_STRIP - 1 - d;
             const uint8_t* const residues = residues_.get() + place(d);
             const Bytes h_in = Bytes::load_any(above.h + edge), f_in = Bytes::load_any(above.f + edge);
             Bytes most = zero;
@@ -172,18 +170,19 @@ private:
     struct Edge {
         uint8_t h[EDGE], f[EDGE];
     };
+    static_assert(BLOCK <= BAND_STRIP && BAND_PAD >= 2 * BAND_STRIP, "columns that edges reach");
     // Of the last row above the strip.
     void take_above(int32_t from, int32_t base, Edge& edge) const {
-        const size_t at = place(from + BLOCK - 1);
-        for (int32_t k = 0; k < BLOCK; ++k) {
+        const size_t at = place(from + BAND_STRIP - 1);
+        for (int32_t k = 0; k < BAND_STRIP; ++k) {
             edge.h[LANES - 1 + k] = byte_of(band_.h[at + static_cast<size_t>(k)], base);
             edge.f[LANES - 1 + k] = byte_of(band_.f[at + static_cast<size_t>(k)], base);
         }
     }
-    // Of the strip's last row; columns after the strip are left alone later.
+    // Of the strip's last row; what is not made yet comes later, or is left alone.
     void leave_below(int32_t from, int32_t base, const Edge& edge) const {
-        const size_t at = place(from + BLOCK - BAND_STRIP);
-        for (int32_t k = 0; k < BLOCK; ++k) {
+        const size_t at = place(from);
+        for (int32_t k = 0; k < BAND_STRIP; ++k) {
             band_.h[at + static_cast<size_t>(k)] = score_of(edge.h[LANES - 1 + k], base);
             band_.f[at + static_cast<size_t>(k)] = score_of(edge.f[LANES - 1 + k], base);
         }

@@ -7,12 +7,23 @@
 //   add_signed(v, more)       sums of signed bytes, -128 or 127 where they have no room: one instruction
 //   where
 //                             bytes without a sign take two, since `more` may be less than 0
+//   most_signed(v)            the most that a lane has, as a signed number
 #pragma once
 
 #include "../simd/bytes.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
+
+#if defined(PAIRALIGN_AVX512) || defined(PAIRALIGN_AVX2) || defined(PAIRALIGN_SSE41)
+
+static PAIRALIGN_INLINE int32_t most_of_16(__m128i v) {
+    const __m128i less = _mm_xor_si128(v, _mm_set1_epi8(127));  // the more a signed byte is
+    const __m128i of_two = _mm_min_epu8(less, _mm_srli_epi16(less, 8));
+    return 127 - (_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_and_si128(of_two, _mm_set1_epi16(255)))) & 255);
+}
+
+#endif
 
 #if defined(PAIRALIGN_AVX512)
 
@@ -25,6 +36,10 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm512_subs_epu8(v.v, loss.v)}; }
 static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm512_adds_epi8(v.v, more.v)}; }
+static PAIRALIGN_INLINE int32_t most_signed(Bytes v) {
+    const __m256i half = _mm256_max_epi8(_mm512_castsi512_si256(v.v), _mm512_extracti64x4_epi64(v.v, 1));
+    return most_of_16(_mm_max_epi8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
+}
 
 #elif defined(PAIRALIGN_AVX2)
 
@@ -39,6 +54,9 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm256_subs_epu8(v.v, loss.v)}; }
 static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm256_adds_epi8(v.v, more.v)}; }
+static PAIRALIGN_INLINE int32_t most_signed(Bytes v) {
+    return most_of_16(_mm_max_epi8(_mm256_castsi256_si128(v.v), _mm256_extracti128_si256(v.v, 1)));
+}
 
 #elif defined(PAIRALIGN_SSE41)
 
@@ -51,6 +69,7 @@ static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
 }
 static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm_subs_epu8(v.v, loss.v)}; }
 static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) { return {_mm_adds_epi8(v.v, more.v)}; }
+static PAIRALIGN_INLINE int32_t most_signed(Bytes v) { return most_of_16(v.v); }
 
 #elif defined(PAIRALIGN_NEON)
 
@@ -63,6 +82,7 @@ static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {vqsubq_u8(v.v,
 static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) {
     return {vreinterpretq_u8_s8(vqaddq_s8(vreinterpretq_s8_u8(v.v), vreinterpretq_s8_u8(more.v)))};
 }
+static PAIRALIGN_INLINE int32_t most_signed(Bytes v) { return vmaxvq_s8(vreinterpretq_s8_u8(v.v)); }
 
 #else
 
@@ -81,6 +101,11 @@ static PAIRALIGN_INLINE Bytes add_signed(Bytes v, Bytes more) {
         const int sum = static_cast<int8_t>(v.v[l]) + static_cast<int8_t>(more.v[l]);
         return static_cast<uint8_t>(sum < -128 ? -128 : sum > 127 ? 127 : sum);
     });
+}
+static PAIRALIGN_INLINE int32_t most_signed(Bytes v) {
+    int32_t most = -128;
+    for (const uint8_t one : v.v) most = static_cast<int8_t>(one) > most ? static_cast<int8_t>(one) : most;
+    return most;
 }
 
 #endif
