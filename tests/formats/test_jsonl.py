@@ -183,15 +183,3 @@ def test_files_that_are_none(folder, capfd, text, expected):
     (folder / "x.jsonl").write_text(text)
     assert main(["verify", "x.jsonl", "p.fa", "-o", "v.tsv", "-q"]) == 1
     assert expected in capfd.readouterr().err
-
-
-def test_an_update_copies_lines(folder):
-    records = (folder / "d.fa").read_text().split(">")[1:]
-    for path, part in (("old.fa", records[:6]), ("new.fa", records[6:])):
-        (folder / path).write_text("".join(f">{one}" for one in part))
-    columns = ["--columns", "score,sseqid,qseqid", "--mode", "local", "--max-hits", "2"]
-    for shard in (1, 2):
-        align("old.fa", "-o", "parts", "--shard", f"{shard}/2", "--format", "jsonl", *columns)
-    assert main(["update", "parts", "new.fa", "-o", "x.jsonl", "-q", "--device", "cpu"]) == 0
-    align("old.fa", "--also", "new.fa", "-o", "fresh.jsonl", *columns)
-    assert (folder / "x.jsonl").read_bytes() == (folder / "fresh.jsonl").read_bytes()

@@ -36,7 +36,7 @@ from pairalign.pairs.want import Detail
 
 
 @pytest.mark.parametrize(
-    ("number", "format"), enumerate([*TEXT, "paf.gz", "srspair.gz", "paf.zst", "parquet"])
+    ("number", "format"), list(enumerate([*TEXT, "paf.gz", "srspair.gz", "paf.zst", "parquet"]))
 )
 def test_bytes_do_not_depend_on_threads_or_cuts(number, format, tmp_path, monkeypatch):
     if format == "parquet":

@@ -93,7 +93,7 @@ def test_a_float_is_what_it_is_written_as():
     assert parse_ratio("1e18") == 10**18
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     data=st.data(),
     ratio=ratios(),

@@ -27,6 +27,8 @@ LONG_FILES = (
     "test_cuda_build.py",
     "test_tutorials.py",
     "test_engines.py",
+    "test_jobs_deleted.py",
+    "test_end_gaps.py",
     "test_resume.py",
     "test_resume_killed.py",
     "test_workflows.py",
