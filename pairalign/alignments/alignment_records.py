@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Structs, UInt32s
 from pairalign.base.choices import END_GAPS
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.base.texts import unquoted
@@ -147,8 +147,8 @@ class AlignmentRecords:
     """
 
     text: bytes
-    records: npt.NDArray[np.void]
-    runs: npt.NDArray[np.uint32]
+    records: Structs
+    runs: UInt32s
     lines: int
     others: int = 0
     quotes: bool = False
@@ -188,7 +188,7 @@ class SetNames:
         """Return the residues of a sequence as they were read."""
         return self._sequences[place].residues
 
-    def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+    def find(self, names: Sequence[str]) -> Int32s:
         """Return input indices of some names, int32; -1 where the set has no such name."""
         native_names = NamesOf(names)
         indices = np.empty(len(names), np.int32)
@@ -293,7 +293,7 @@ def read_rows(
     return AlignmentRecords(kept, records[:count], np.empty(0, np.uint32), text.count(b"\n"))
 
 
-def empty_records(count: int) -> npt.NDArray[np.void]:
+def empty_records(count: int) -> Structs:
     """Return records that say nothing, to be filled, of shape (count,)."""
     records = np.zeros(count, RECORD)
     records["number"] = np.arange(count)
@@ -339,7 +339,7 @@ class RecordChecker:
             not scores,
         )
 
-    def check(self, records: AlignmentRecords) -> npt.NDArray[np.void]:
+    def check(self, records: AlignmentRecords) -> Structs:
         """Return what is found of some records, FINDING of shape (n,)."""
         findings = np.empty(len(records), FINDING)
         failed = library.pairalign_check_records(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, UInt32s
 from pairalign.base.error_types import UsageError
 from pairalign.base.native import library
 from pairalign.pairs.want import Detail
@@ -46,10 +46,10 @@ _NOT_JOINED = (
 class Statistics(Protocol):
     """What bit scores and E-values are made of: `pairalign.statistics.significance` has it."""
 
-    def bits(self, alignments: Alignments) -> npt.NDArray[np.float64]:
+    def bits(self, alignments: Alignments) -> Doubles:
         """Return the bit scores of some alignments."""
 
-    def evalues(self, alignments: Alignments) -> npt.NDArray[np.float64]:
+    def evalues(self, alignments: Alignments) -> Doubles:
         """Return the E-values of some alignments."""
 
 
@@ -109,8 +109,8 @@ class Alignments:
     mismatches: Int32s | None = None
     gap_openings: Int32s | None = None
     gap_residues: Int32s | None = None
-    cigar: npt.NDArray[np.uint32] | None = None
-    cigar_offsets: npt.NDArray[np.int64] | None = None
+    cigar: UInt32s | None = None
+    cigar_offsets: Int64s | None = None
     strand: npt.NDArray[np.int8] | None = None
     significance: Statistics | None = None
 
@@ -152,11 +152,11 @@ class Alignments:
         return self.cigar is not None
 
     @property
-    def score(self) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
+    def score(self) -> Int32s | Doubles:
         """Scores, shape (n,): int32, or float64 when costs or matrix have decimals."""
         if self.scoring.scale == 1:
             return self.raw_score
-        scores: npt.NDArray[np.float64] = self.raw_score / np.float64(self.scoring.scale)
+        scores: Doubles = self.raw_score / np.float64(self.scoring.scale)
         return scores
 
     @property
@@ -165,18 +165,18 @@ class Alignments:
         return self.field("matches") + self.field("mismatches") + self.field("gap_residues")
 
     @property
-    def identity(self) -> npt.NDArray[np.float64]:
+    def identity(self) -> Doubles:
         """Matches by columns, float64 of shape (n,); nan where nothing is aligned."""
         with np.errstate(invalid="ignore"):
             return self.field("matches") / self.columns
 
     @property
-    def bits(self) -> npt.NDArray[np.float64]:
+    def bits(self) -> Doubles:
         """Bit scores, float64 of shape (n,); UsageError where they are not known."""
         return self._statistics.bits(self)
 
     @property
-    def evalue(self) -> npt.NDArray[np.float64]:
+    def evalue(self) -> Doubles:
         """E-values of the queries' searches, float64 of shape (n,); UsageError as for `bits`."""
         return self._statistics.evalues(self)
 
@@ -268,7 +268,7 @@ class Alignments:
             )
         return replace(self, **present)
 
-    def _numbers(self, pairs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def _numbers(self, pairs: npt.ArrayLike) -> Int64s:
         """Positions from 0 on, of positions or a mask."""
         chosen, count = np.asarray(pairs), len(self)
         if chosen.dtype == np.bool_:
@@ -356,8 +356,8 @@ def _join_cigars(parts: Sequence[Alignments]) -> dict[str, npt.NDArray[Any]]:
     return {"cigar": np.concatenate(runs), "cigar_offsets": np.cumsum(np.concatenate(sizes))}
 
 
-Runs = npt.NDArray[np.uint32]
-Offsets = npt.NDArray[np.int64]
+Runs = UInt32s
+Offsets = Int64s
 
 _reverse = library.pairalign_reverse_runs
 _offsets = library.pairalign_offsets_of_runs
@@ -365,7 +365,7 @@ _gather = library.pairalign_gather_runs
 _take = library.pairalign_take_fields
 
 
-def reverse_runs(runs: Runs, offsets: Offsets, turned: npt.NDArray[np.bool_]) -> None:
+def reverse_runs(runs: Runs, offsets: Offsets, turned: Bools) -> None:
     """Reverse the runs of some alignments in place.
 
     Parameters
@@ -411,7 +411,7 @@ def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, O
 def take_fields(
     fields: Sequence[Int32s],
     strand: npt.NDArray[np.int8] | None,
-    numbers: npt.NDArray[np.int64],
+    numbers: Int64s,
 ) -> tuple[list[Int32s], npt.NDArray[np.int8] | None]:
     """Copy some pairs of some fields.
 

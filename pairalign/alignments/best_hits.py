@@ -12,10 +12,9 @@ import base64
 import zlib
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 
 HIT = struct_dtype("double rank; int32 raw_score target")
@@ -80,7 +79,7 @@ class BestHits:
         query: Int32s,
         target: Int32s,
         raw_score: Int32s,
-        rank: npt.NDArray[np.float64] | None = None,
+        rank: Doubles | None = None,
     ) -> None:
         """Take in some pairs, each once; those of other queries are left out.
 
@@ -168,7 +167,7 @@ def pairs_of_numbers(numbers: Int64s) -> tuple[Int32s, Int32s]:
     return (numbers >> 32).astype(np.int32), (numbers & 0x7FFFFFFF).astype(np.int32)
 
 
-def are_first(query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
+def are_first(query: Int32s, target: Int32s) -> Bools:
     """Return which hits of a set with itself are left where each pair comes once, the earlier way.
 
     Parameters
@@ -178,7 +177,7 @@ def are_first(query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
     """
     numbers, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
     places = np.minimum(np.searchsorted(numbers, others), len(numbers) - 1)
-    first: npt.NDArray[np.bool_] = (query < target) | (numbers[places] != others)
+    first: Bools = (query < target) | (numbers[places] != others)
     return first
 
 

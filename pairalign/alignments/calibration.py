@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE
+from pairalign.base.arrays import Doubles
 from pairalign.sequences.alphabets import Alphabet
 
 WEIGHTS: dict[str, list[float]] = json.loads(Path(__file__).with_suffix(".json").read_text())
@@ -32,10 +33,8 @@ STEPS = 256
 MARKS = 10
 """Marks of confidence above ``0``, see `pairalign.jobs.msa.msa_html`."""
 
-Floats = npt.NDArray[np.float64]
 
-
-def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
+def calibrate(means: Doubles, alphabet: Alphabet, sequences: int) -> Doubles:
     """Return how likely residues are right.
 
     Parameters
@@ -56,7 +55,7 @@ def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
     return np.where(np.isnan(means), np.nan, chances)
 
 
-def placed(means: Floats, others: Floats) -> Floats:
+def placed(means: Doubles, others: Doubles) -> Doubles:
     """Return means of posteriors, those of residues that belong elsewhere by how much they do.
 
     Parameters
@@ -71,7 +70,7 @@ def placed(means: Floats, others: Floats) -> Floats:
     ndarray of float64
         x, times x / y where y is more.
     """
-    values: Floats = means.copy()
+    values: Doubles = means.copy()
     np.divide(means * means, others, out=values, where=others > means)
     return values
 
@@ -90,7 +89,7 @@ def least_posteriors(alphabet: Alphabet) -> npt.NDArray[np.uint16]:
 
 
 @lru_cache(maxsize=64)
-def _curve(alphabet: str, sequences: int) -> Floats:
+def _curve(alphabet: str, sequences: int) -> Doubles:
     """Return the curve at all steps; at both ends that of half a step before them."""
     start, low, high, few = WEIGHTS[alphabet]
     curve = []

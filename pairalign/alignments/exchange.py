@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, reverse_runs
+from pairalign.base.arrays import Bools, Int64s, UInt32s
 
 _SIDES = (("query", "target"), ("query_start", "target_start"), ("query_end", "target_end"))
 _INSERTION, _DELETION = 1, 2
 
 
-def exchange(alignments: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
+def exchange(alignments: Alignments, which: Bools) -> Alignments:
     """Return alignments of which some have query and target exchanged.
 
     The alignment stays what it is: its columns, and so what each CIGAR says, are the same.
@@ -48,13 +49,13 @@ def exchange(alignments: Alignments, which: npt.NDArray[np.bool_]) -> Alignments
 
 
 def _exchange_runs(
-    cigar: npt.NDArray[np.uint32],
-    offsets: npt.NDArray[np.int64],
-    which: npt.NDArray[np.bool_],
+    cigar: UInt32s,
+    offsets: Int64s,
+    which: Bools,
     strand: npt.NDArray[np.int8] | None,
-) -> npt.NDArray[np.uint32]:
+) -> UInt32s:
     """Make insertions deletions and deletions insertions; turn the runs of strand -1."""
-    runs: npt.NDArray[np.uint32] = cigar.copy()
+    runs: UInt32s = cigar.copy()
     inside = np.zeros(len(runs), np.bool_)
     inside[offsets[0] : offsets[-1]] = np.repeat(which, np.diff(offsets))
     operation = runs & 15

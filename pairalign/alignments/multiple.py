@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.calibration import calibrate, placed
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, UInt8s
 from pairalign.sequences.sets import SequenceSet, join_sets
 from pairalign.trees.tree import GuideTree
 
@@ -29,7 +30,7 @@ class Homologs:
 
     sequences: SequenceSet | None
     found: int
-    identities: npt.NDArray[np.float64]
+    identities: Doubles
 
     def __len__(self) -> int:
         return len(self.identities)
@@ -115,11 +116,11 @@ class MultipleAlignment:
     """
 
     sequences: SequenceSet
-    columns: npt.NDArray[np.int32]
+    columns: Int32s
     width: int
-    support: npt.NDArray[np.float64]
-    compared: npt.NDArray[np.int32]
-    against: npt.NDArray[np.float64]
+    support: Doubles
+    compared: Int32s
+    against: Doubles
     tree: GuideTree | None
     unlike: tuple[Unlike, ...] = ()
     homologs: Homologs | None = None
@@ -147,7 +148,7 @@ class MultipleAlignment:
             for one, other, aligned, together in self.elsewhere
         ]
 
-    def row(self, index: int) -> npt.NDArray[np.uint8]:
+    def row(self, index: int) -> UInt8s:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""
         row = np.full(self.width, GAP, np.uint8)
         part = slice(*self.sequences.offsets[index : index + 2])
@@ -159,41 +160,41 @@ class MultipleAlignment:
         return self.row(index).tobytes().decode("ascii")
 
     @property
-    def occupancy(self) -> npt.NDArray[np.int64]:
+    def occupancy(self) -> Int64s:
         """How many residues each column has, int64 of shape (width,)."""
         return np.bincount(self.columns, minlength=self.width)
 
     @property
-    def unlike_occupancy(self) -> npt.NDArray[np.int64]:
+    def unlike_occupancy(self) -> Int64s:
         """How many of them are of sequences of `unlike`, int64 of shape (width,)."""
         return np.bincount(self.columns[self._are_of_unlike()], minlength=self.width)
 
     @property
-    def residue_confidence(self) -> npt.NDArray[np.float64]:
+    def residue_confidence(self) -> Doubles:
         """How likely each residue is right with others in its column; nan where there is none.
 
         That presumes that all sequences are related: see `unlike`.
         """
         return self._confidence(slice(None))
 
-    def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
+    def confidence_of(self, index: int) -> Doubles:
         """Return `residue_confidence` of the sequence at an input index."""
         return self._confidence(slice(*self.sequences.offsets[index : index + 2].tolist()))
 
     @property
-    def column_confidence(self) -> npt.NDArray[np.float64]:
+    def column_confidence(self) -> Doubles:
         """Mean of `residue_confidence` of each column; nan where there is none."""
         weights = np.nan_to_num(self.residue_confidence) * self.compared
         sums = np.bincount(self.columns, weights, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
-    def _confidence(self, part: slice) -> npt.NDArray[np.float64]:
+    def _confidence(self, part: slice) -> Doubles:
         """Return how likely some residues are right."""
         compared = self.compared[part]
         means, others = _means(self.support[part], compared), _means(self.against[part], compared)
         return calibrate(placed(means, others), self.sequences.alphabet, len(self))
 
-    def _are_of_unlike(self) -> npt.NDArray[np.bool_]:
+    def _are_of_unlike(self) -> Bools:
         """Return which residues are of sequences of `unlike`."""
         is_unlike = np.zeros(len(self), bool)
         is_unlike[[index for index, _ in self.unlike]] = True
@@ -206,7 +207,7 @@ class MultipleAlignment:
         return list(range(len(self)))
 
 
-def _means(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _means(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> Doubles:
     means = np.full(len(sums), np.nan)
     np.divide(sums, counts, out=means, where=counts > 0)
     np.minimum(means, 1, out=means)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Float32s, Int32s, Int64s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.sequences.sets import SequenceSet
 
@@ -38,8 +38,8 @@ DIFFERENCES = ("identity-aligned", "identity", "identity-shorter", "score")
 def find_differences(
     difference: str,
     alignments: Alignments,
-    own_scores: npt.NDArray[np.float64] | None = None,
-) -> npt.NDArray[np.float64]:
+    own_scores: Doubles | None = None,
+) -> Doubles:
     """Return how different pairs of sequences are, float64 of shape (n,).
 
     Parameters
@@ -75,9 +75,9 @@ def find_differences(
 def place_in_triangle(
     query: Int32s,
     target: Int32s,
-    values: npt.NDArray[np.float64],
+    values: Doubles,
     count: int,
-    condensed: npt.NDArray[np.float32],
+    condensed: Float32s,
 ) -> None:
     """Put values of pairs of one set where they belong in its condensed triangle.
 
@@ -173,7 +173,7 @@ def columns_of(alignments: Alignments, *, with_cigar: bool) -> dict[str, npt.NDA
 
 def find_passing(
     thresholds: NativeThresholds, pairs: Ends, sets: Sets, columns: dict[str, npt.NDArray[Any]]
-) -> npt.NDArray[np.int64]:
+) -> Int64s:
     """Return which pairs, of input indices, pass: ascending positions.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, UInt8s
 from pairalign.sequences.sets import SequenceSet
 
 ARITHMETICS = ("float32", "float64", "extended")
@@ -40,13 +41,13 @@ class SparsePosteriors:
         The least posterior that is kept.
     """
 
-    queries: npt.NDArray[np.int32]
-    targets: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int32]
-    columns: npt.NDArray[np.int32]
+    queries: Int32s
+    targets: Int32s
+    offsets: Int64s
+    rows: Int32s
+    columns: Int32s
     values: npt.NDArray[np.uint16]
-    arithmetic: npt.NDArray[np.uint8]
+    arithmetic: UInt8s
     sequences: SequenceSet | None = None
     threshold: float = 0.0
 
@@ -62,12 +63,12 @@ class SparsePosteriors:
         return {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
 
     @property
-    def probabilities(self) -> npt.NDArray[np.float64]:
+    def probabilities(self) -> Doubles:
         """The posteriors as numbers from 0 to 1, float64 of shape (entries,)."""
         return self.values / ONE
 
     @property
-    def pairs(self) -> npt.NDArray[np.int64]:
+    def pairs(self) -> Int64s:
         """The pair of each entry, int64 of shape (entries,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
@@ -112,9 +113,9 @@ def part_of(posteriors: SparsePosteriors, start: int, stop: int) -> SparsePoster
 
 def pairs_at(
     posteriors: SparsePosteriors,
-    places: npt.NDArray[np.int64],
-    queries: npt.NDArray[np.int32],
-    targets: npt.NDArray[np.int32],
+    places: Int64s,
+    queries: Int32s,
+    targets: Int32s,
 ) -> SparsePosteriors:
     """Return posteriors of pairs each of which has the entries of one that is known.
 
@@ -141,9 +142,7 @@ def pairs_at(
     )
 
 
-def with_sides_changed(
-    posteriors: SparsePosteriors, is_changed: npt.NDArray[np.bool_]
-) -> SparsePosteriors:
+def with_sides_changed(posteriors: SparsePosteriors, is_changed: Bools) -> SparsePosteriors:
     """Return the posteriors of pairs some of which have their target as query, and the reverse.
 
     Parameters
@@ -173,7 +172,7 @@ def with_sides_changed(
 
 
 def with_pairs(
-    posteriors: SparsePosteriors, places: npt.NDArray[np.int64], others: SparsePosteriors
+    posteriors: SparsePosteriors, places: Int64s, others: SparsePosteriors
 ) -> SparsePosteriors:
     """Fill in pairs that have no entries yet.
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -46,7 +44,7 @@ class Problem:
         count = len(self.queries)
         return count * (count - 1) // 2 if self.targets is None else count * len(self.targets)
 
-    def in_order(self, order: npt.NDArray[np.int32]) -> Problem:
+    def in_order(self, order: Int32s) -> Problem:
         """Return the problem of one set in another order, given by input indices."""
         assert self.is_one_set
         return Problem(self.queries.reordered(order), None, self.scoring)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
 from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.arrays import UInt8s, UInt32s
 from pairalign.pairs.lists import PairList
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring
@@ -88,11 +88,11 @@ class _Path(NamedTuple):
         Matches, mismatches, openings of gaps, residues in gaps.
     """
 
-    cigar: npt.NDArray[np.uint32]
+    cigar: UInt32s
     counts: tuple[int, int, int, int]
 
 
-def _path(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], unambiguous: int) -> _Path:
+def _path(query: UInt8s, target: UInt8s, unambiguous: int) -> _Path:
     """Return the path of two rows of codes, of which those below `unambiguous` may match."""
     shown = (query != _GAP) | (target != _GAP)
     query, target = query[shown], target[shown]
@@ -110,7 +110,7 @@ def _path(query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], unambiguo
     return _Path((lengths << 4 | runs).astype(np.uint32), counts)
 
 
-def _rows_of_codes(alignment: MultipleAlignment) -> npt.NDArray[np.uint8]:
+def _rows_of_codes(alignment: MultipleAlignment) -> UInt8s:
     """Return the rows as codes, with `_GAP` in gaps, uint8 of shape (sequences, width)."""
     sequences = alignment.sequences
     rows = np.full((len(sequences), alignment.width), _GAP, np.uint8)

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, reverse_runs
+from pairalign.base.arrays import Bools
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.pairs.windows import Window
 
@@ -64,7 +64,7 @@ def to_original_strands(alignments: Alignments, window: Window) -> Alignments:
     return replace(alignments, strand=strand, **spans)
 
 
-def _turn(alignments: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
+def _turn(alignments: Alignments, triangular: bool) -> tuple[dict[str, Any], Bools]:
     """Spans on the original strands, and the pairs whose target was reverse-complemented."""
     spans: dict[str, Any] = {name: np.empty(len(alignments), np.int32) for name in _SPANS}
     turned = np.empty(len(alignments), np.bool_)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -175,7 +175,7 @@ def arrow_table(
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def _dictionary(indices: npt.NDArray[np.int32], names: pa.Array) -> pa.Array:
+def _dictionary(indices: Int32s, names: pa.Array) -> pa.Array:
     """Names of some pairs, with a dictionary of only those that occur in them."""
     import pyarrow as pa
 

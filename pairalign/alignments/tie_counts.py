@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, UInt32s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.end_gaps import EndGaps, GapCost
@@ -26,8 +26,8 @@ MOST_TIES = 2**32 - 1
 _CELLS_AT_ONCE = 1 << 32
 """Between two calls a run can be interrupted."""
 
-Counts = npt.NDArray[np.uint32]
-_Bytes = npt.NDArray[np.uint8]
+Counts = UInt32s
+_Bytes = UInt8s
 
 
 class NativeTiePairs(Struct):
@@ -200,10 +200,10 @@ class TieCounter:
 
     def count_pairs(
         self,
-        query: npt.NDArray[np.int32],
-        target: npt.NDArray[np.int32],
-        raw_score: npt.NDArray[np.int32],
-        turned: npt.NDArray[np.bool_] | None = None,
+        query: Int32s,
+        target: Int32s,
+        raw_score: Int32s,
+        turned: Bools | None = None,
     ) -> Counts:
         """Return the number of alignments with at least one column that have a pair's best score.
 
@@ -232,10 +232,10 @@ class TieCounter:
 
     def _count_distinct(
         self,
-        query: npt.NDArray[np.int32],
-        target: npt.NDArray[np.int32],
-        raw_score: npt.NDArray[np.int32],
-        turned: npt.NDArray[np.bool_],
+        query: Int32s,
+        target: Int32s,
+        raw_score: Int32s,
+        turned: Bools,
     ) -> Counts:
         """Count those of some pairs; pairs of the same two sequences are counted once."""
         ranks = self._ranks[0][query].astype(np.int64), self._ranks[1][target].astype(np.int64)
@@ -260,8 +260,8 @@ class TieCounter:
         self,
         query: Int32s,
         target: Int32s,
-        swapped: npt.NDArray[np.bool_],
-        turned: npt.NDArray[np.bool_],
+        swapped: Bools,
+        turned: Bools,
         raw_score: Int32s,
     ) -> TiePairs:
         rows, columns = np.where(swapped, target, query), np.where(swapped, query, target)

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+Bools = npt.NDArray[np.bool_]
+Doubles = npt.NDArray[np.float64]
+Float32s = npt.NDArray[np.float32]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+UInt8s = npt.NDArray[np.uint8]
+UInt32s = npt.NDArray[np.uint32]
 Structs = npt.NDArray[np.void]
 
 
-def distinct(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def distinct(numbers: npt.NDArray[np.integer[Any]]) -> Int64s:
     """Return the different ones of small numbers, none of them negative, ascending.
 
     For a few of them ``np.unique`` would load NumPy's masked arrays: 40 ms.
@@ -23,7 +28,7 @@ def distinct(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
 
 def first_of_each(
     numbers: npt.NDArray[np.integer[Any]],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[Int64s, Int64s]:
     """Return where each number comes first, ascending, and for each place which of these is it."""
     _, firsts, places = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
@@ -34,7 +39,7 @@ _CHUNK = 1 << 20
 _SHORT_BYTES = 1 << 16
 
 
-def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> Int64s:
     """Count how often each byte occurs in `letters`; shape (256,), int64."""
     array = np.frombuffer(letters, np.uint8)
     if len(array) < _SHORT_BYTES:  # than the table of twos

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Doubles, Int32s, Int64s
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Clusters:
         return f"<Clusters: {len(self)} of {len(self.sequences)} sequences, {self.linkage} linkage>"
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64s:
         """Number of sequences of each cluster, shape (clusters,)."""
         return np.bincount(self.labels, minlength=len(self))
 
@@ -116,21 +115,19 @@ class Clusters:
         return rows
 
     @property
-    def identity(self) -> npt.NDArray[np.float64]:
+    def identity(self) -> Doubles:
         """Identity of each sequence with its representative, shape (n,); 1 for these."""
         return self._of_members(*self.thresholds.count_identity(self.alignments))
 
     @property
-    def coverage(self) -> npt.NDArray[np.float64]:
+    def coverage(self) -> Doubles:
         """Aligned residues by those of the longer of each sequence and its representative.
 
         Shape (n,); 1 for representatives.
         """
         return self._of_members(*count_coverage(self.alignments))
 
-    def _of_members(
-        self, part: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    def _of_members(self, part: Int64s, whole: Int64s) -> Doubles:
         values = np.ones(len(self.sequences))
         values[self.alignments.query] = part / whole
         return values

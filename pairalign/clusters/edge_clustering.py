@@ -9,9 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.native import library
 from pairalign.pairs.demand import Wanted
 from pairalign.pairs.windows import Window
@@ -121,15 +120,11 @@ class GreedyLinkage(EdgeClustering):
         """Identities with the representatives, part by whole, shape (n,) each; 0 / 1: none."""
         return self._best
 
-    def may_be_better(
-        self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s
-    ) -> npt.NDArray[np.bool_]:
+    def may_be_better(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> Bools:
         """Which edges change something if their identities are at most ``parts / wholes``."""
         share = parts * self._best[1][other]
         least = self._best[0][other] * wholes
-        may_be: npt.NDArray[np.bool_] = (share > least) | (
-            (share == least) & (one < self._chosen[other])
-        )
+        may_be: Bools = (share > least) | ((share == least) & (one < self._chosen[other]))
         return may_be
 
     def leaders(self) -> Int32s:

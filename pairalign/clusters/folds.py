@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Int32s, Int64s
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -59,7 +58,7 @@ class Split:
     edges: int
     least_removed: int
     nearest: Int32s
-    nearest_identity: npt.NDArray[np.float64]
+    nearest_identity: Doubles
     nearest_from: float
     leakage: float = 0.0
     remark: str = ""
@@ -79,16 +78,16 @@ class Split:
         )
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64s:
         """Number of sequences of each fold, shape (folds,)."""
         return np.bincount(self.folds[self.folds >= 0], minlength=len(self))
 
     @property
-    def removed(self) -> npt.NDArray[np.int64]:
+    def removed(self) -> Int64s:
         """Input indices of the sequences that were removed."""
         return np.flatnonzero(self.folds < 0)
 
-    def members(self, fold: int) -> npt.NDArray[np.int64]:
+    def members(self, fold: int) -> Int64s:
         """Input indices of the sequences of a fold."""
         return np.flatnonzero(self.folds == fold)
 

@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import DeviceError
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.bitwise_scoring import why_not
@@ -45,7 +43,7 @@ class ScoreFilter:
         self.name = engine.name
         self._engine = engine
 
-    def scores(self, window: Window) -> npt.NDArray[np.int32]:
+    def scores(self, window: Window) -> Int32s:
         """Return the raw score of every pair of `window`, in the order of its positions.
 
         The window's strand counts: with -1 the sequences of the columns are reverse-complemented.
@@ -57,7 +55,7 @@ class ScoreFilter:
         """
         return self._engine.align(window, Want(Detail.SCORE)).raw_score
 
-    def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
+    def passing(self, window: Window, min_raw_score: int) -> Bools:
         """Return which pairs of `window` score at least `min_raw_score`, bool of shape (pairs,)."""
         return self.scores(window) >= min_raw_score
 

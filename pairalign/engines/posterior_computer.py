@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.scoring.posterior_models import PosteriorModel, posterior_model
 from pairalign.sequences.sets import SequenceSet
@@ -62,9 +60,7 @@ class PosteriorComputer(Protocol):
     residues_at_once: int
     """Residues of queries that it is best given at a time, memory allowing."""
 
-    def compute(
-        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
-    ) -> SparsePosteriors:
+    def compute(self, queries: Int32s, targets: Int32s) -> SparsePosteriors:
         """Compute the posteriors of some pairs; see `PosteriorEngine.compute`."""
 
     def cancel(self) -> None:

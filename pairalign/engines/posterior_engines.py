@@ -24,7 +24,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.posteriors import (
@@ -36,7 +35,7 @@ from pairalign.alignments.posteriors import (
     with_pairs,
     with_sides_changed,
 )
-from pairalign.base.arrays import first_of_each
+from pairalign.base.arrays import Int32s, Int64s, Structs, UInt8s, first_of_each
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import (
     PosteriorEngine,
@@ -66,7 +65,7 @@ BATCHES = CALLS + 1
 _FREE_SHARE = 0.8
 """Of the memory that is free on a GPU."""
 
-Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+Pairs = tuple[Int32s, Int32s]
 """Queries and targets: indices of sequences."""
 
 
@@ -199,7 +198,7 @@ _MOST_BITS = 256
 """Of a gap's cost in a row: twice what float32 leaves (``common/posterior_scaling.h``), so that few
 pairs are turned that it holds as they are."""
 
-Indices = npt.NDArray[np.int32]
+Indices = Int32s
 
 
 def is_ever_cut(sequences: SequenceSet) -> bool:
@@ -251,8 +250,8 @@ class RegroupedPosteriors:
     def __init__(
         self,
         engine: PosteriorComputer,
-        lengths: npt.NDArray[np.int64],
-        contents: npt.NDArray[np.int64] | None,
+        lengths: Int64s,
+        contents: Int64s | None,
         longest_gap: int,
         host: PosteriorEngine | None,
         memory_bytes: int | None,
@@ -294,7 +293,7 @@ class RegroupedPosteriors:
         queries: Indices,
         targets: Indices,
         counts: Indices,
-        parts: npt.NDArray[np.void],
+        parts: Structs,
     ) -> SparsePosteriors:
         """Return the posteriors of the pairs that are cut; the others have no entries."""
         places = np.full(len(parts), -1, np.int64)
@@ -413,7 +412,7 @@ class ColumnConfidence:
         self._options = {"threads": threads, "memory_bytes": memory_bytes, "cells": cells}
         self._device = device
 
-    def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    def marks(self, alignments: Alignments) -> tuple[UInt8s, Int64s]:
         """Return a mark for each column; see `mark_columns`.
 
         Parameters

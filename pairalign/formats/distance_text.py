@@ -22,6 +22,7 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles
 from pairalign.base.error_types import DistanceError, FormatError, cut_name, shown_name
 from pairalign.base.native import library
 from pairalign.base.spelling import left_out
@@ -236,7 +237,7 @@ def _read_count(numbered: Iterator[tuple[int, list[str]]], source: str) -> tuple
     return number, int(words[0])
 
 
-def _numbers(words: list[str], where: str, name: str, needed: int) -> npt.NDArray[np.float64]:
+def _numbers(words: list[str], where: str, name: str, needed: int) -> Doubles:
     try:
         return np.array(words, np.float64)
     except ValueError:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Doubles, Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.npz import Pieces, names_array, write_npz
@@ -342,7 +342,7 @@ def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 def _diagonal(
     rows: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], count: int
-) -> npt.NDArray[np.float64]:
+) -> Doubles:
     """Return the values of the diagonal of a matrix, nan where there is none; empty without any."""
     is_own = rows == columns
     diagonal = np.full(count if is_own.any() else 0, np.nan)

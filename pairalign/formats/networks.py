@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, strands_of
 from pairalign.alignments.identities import count_coverage, count_identity
+from pairalign.base.arrays import Doubles
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
@@ -223,13 +224,13 @@ def edge_values(
     return list(columns.values())
 
 
-def _alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _alignment_scores(part: Alignments, bits: Doubles) -> Doubles:
     """Return -log10 of the E-values of the pairs by themselves, whichever is the query.
 
     That is the score of an edge in EFI-EST (Zallot, Oberg and Gerlt 2019), which rounds it down.
     """
     lengths = part.queries.lengths[part.query], part.targets.lengths[part.target]
-    scores: npt.NDArray[np.float64] = np.log10(2) * bits
+    scores: Doubles = np.log10(2) * bits
     return scores - np.log10(lengths[0]) - np.log10(lengths[1])
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import (
@@ -19,6 +18,7 @@ from pairalign.alignments.tables import (
     arrow_table,
     column_names,
 )
+from pairalign.base.arrays import Int64s, UInt32s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
@@ -36,7 +36,7 @@ GROUP_PAIRS = 1 << 16
 GROUP_RUNS = 1 << 20
 
 _CONFIDENCE = "confidence"
-_Counts = npt.NDArray[np.uint32] | None
+_Counts = UInt32s | None
 
 
 class ParquetWriter(Writer):
@@ -202,9 +202,7 @@ class _Groups:
     def __init__(self) -> None:
         self._pairs = self._runs = 0
 
-    def cut(
-        self, pairs: int, offsets: npt.NDArray[np.int64] | None
-    ) -> Iterator[tuple[int, int, bool]]:
+    def cut(self, pairs: int, offsets: Int64s | None) -> Iterator[tuple[int, int, bool]]:
         """Cut the next pairs, by the offsets of runs: start, stop, whether a group ends there."""
         start = 0
         while start < pairs:
@@ -311,7 +309,7 @@ def _as_written(schema: pa.Schema) -> pa.Schema:
     return schema
 
 
-def _offsets_of(table: pa.Table) -> npt.NDArray[np.int64] | None:
+def _offsets_of(table: pa.Table) -> Int64s | None:
     """Return where the runs of each pair begin, and the end of the last; None if there are none."""
     import pyarrow.compute as pc
 

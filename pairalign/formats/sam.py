@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools, UInt8s
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import NameRule
 from pairalign.formats.output import Output
@@ -106,7 +106,7 @@ class SamWriter(TextWriter):
         said = " | ".join(statements(self._content.scoring, self._content.significance))
         yield f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\tDS:{said}\n"
 
-    def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def secondary(self, alignments: Alignments) -> Bools:
         """Which pairs are not the first of their query."""
         shown = np.flatnonzero(alignments.field("matches") + alignments.field("mismatches"))
         inside = (alignments.query >= 0) & (alignments.query < len(self._seen))
@@ -132,7 +132,7 @@ class SamWriter(TextWriter):
         return _FLAG.sub(with_flag, text)
 
 
-def _check_qualities(sequences: SequenceSet, qualities: npt.NDArray[np.uint8]) -> None:
+def _check_qualities(sequences: SequenceSet, qualities: UInt8s) -> None:
     """Raise FormatError for a quality that is no printable character."""
     wrong = np.flatnonzero((qualities < ord("!")) | (qualities > ord("~")))
     if len(wrong):

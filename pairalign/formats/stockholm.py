@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import STOCKHOLM
 from pairalign.formats.output import Output
@@ -70,7 +70,7 @@ def check_distinct_names(content: Content, format: str, why: str) -> None:
                 )
 
 
-def _hashes(names: list[str]) -> npt.NDArray[np.int64]:
+def _hashes(names: list[str]) -> Int64s:
     """Return a number for each name, which other names hardly have: 8 bytes instead of it."""
     return np.fromiter(map(hash, names), np.int64, len(names))
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
 from pairalign.alignments.fields import COVERAGE_OF_PAIR, STATISTICS_CODES
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, UInt8s, UInt32s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.native_arrays import TextArrays, join_texts
@@ -67,9 +68,9 @@ class SetText:
         names: Sequence[str] | None = None,
         *,
         residues: bool = True,
-        shown_as: npt.NDArray[np.uint8] | None = None,
+        shown_as: UInt8s | None = None,
         titles: bool = False,
-        qualities: npt.NDArray[np.uint8] | None = None,
+        qualities: UInt8s | None = None,
     ) -> None:
         text = sequences.text_arrays(residues=residues)
         if shown_as is not None:
@@ -87,7 +88,7 @@ class SetText:
         self._sequences = sequences
         self.native = NativeSet(len(sequences), *text, *headers, qualities)
 
-    def check(self, indices: npt.NDArray[np.int32]) -> None:
+    def check(self, indices: Int32s) -> None:
         """Make sure that the names that native code reads are as they were written."""
         self._sequences.check_names(indices)
 
@@ -120,7 +121,7 @@ class FileText:
     targets: SetText
     format: str
     block_header: bytes = b""
-    fields: npt.NDArray[np.int32] | None = None
+    fields: Int32s | None = None
     dual: bool = False
     significance: Significance | None = None
     tags: int = 0
@@ -143,10 +144,10 @@ class Besides:
         For tables that show them: how many optimal alignments each pair has.
     """
 
-    kinds: npt.NDArray[np.uint8] | None = None
-    secondary: npt.NDArray[np.bool_] | None = None
-    marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None
-    ties: npt.NDArray[np.uint32] | None = None
+    kinds: UInt8s | None = None
+    secondary: Bools | None = None
+    marks: tuple[UInt8s, Int64s] | None = None
+    ties: UInt32s | None = None
 
 
 class PairText:
@@ -176,9 +177,7 @@ class PairText:
         )
 
 
-def _statistics(
-    alignments: Alignments, file: FileText
-) -> tuple[npt.NDArray[np.float64] | None, ...]:
+def _statistics(alignments: Alignments, file: FileText) -> tuple[Doubles | None, ...]:
     """Return bit scores and ln of E-values, either way round, as far as columns show them."""
     shown, significance = [] if file.fields is None else file.fields.tolist(), file.significance
     if significance is None or STATISTICS_CODES.isdisjoint(shown):
@@ -188,9 +187,7 @@ def _statistics(
     return significance.bits(alignments), one_way, other_way
 
 
-def _covered(
-    alignments: Alignments, fields: npt.NDArray[np.int32] | None
-) -> tuple[npt.NDArray[np.int32] | None, ...]:
+def _covered(alignments: Alignments, fields: Int32s | None) -> tuple[Int32s | None, ...]:
     """Return how many residues of query and target the alignments of each pair cover together.
 
     Nothing where that is not shown, or each pair has one alignment.
@@ -204,9 +201,7 @@ def _covered(
     return tuple(_covered_side(alignments, side, group) for side in ("query", "target"))
 
 
-def _covered_side(
-    alignments: Alignments, side: str, group: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int32]:
+def _covered_side(alignments: Alignments, side: str, group: Int64s) -> Int32s:
     """Return the size of the union of the spans of each group, which are numbered ascending."""
     before = (int(alignments.field(f"{side}_end").max()) + 1) * group
     start = before + alignments.field(f"{side}_start")

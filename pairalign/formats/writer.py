@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_query
 from pairalign.alignments.tie_counts import OpenTally, TieCounter
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import NameRule
@@ -62,7 +61,7 @@ WHOLE = Piece()
 class Confidence(Protocol):
     """Says how sure each column is: `pairalign.engines.posterior_engines` has it."""
 
-    def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    def marks(self, alignments: Alignments) -> tuple[UInt8s, Int64s]:
         """Return a mark for each column, and where those of each alignment begin."""
 
 
@@ -138,9 +137,9 @@ class Content:
     shown: Shown = NOTHING_MORE
     max_overhang: int | None = None
     piece: Piece = WHOLE
-    labels: npt.NDArray[np.int32] | None = None
+    labels: Int32s | None = None
     significance: Significance | None = None
-    kept: npt.NDArray[np.bool_] | None = None
+    kept: Bools | None = None
     confidence: Confidence | None = None
     open_tally: OpenTally | None = None
 
@@ -369,7 +368,7 @@ class TextWriter(Writer):
             for sequences in {content.queries, content.targets}
         }
         self._sets = texts[content.queries], texts[content.targets]
-        self._fields: npt.NDArray[np.int32] | None = None
+        self._fields: Int32s | None = None
         if fields:
             self._fields = np.array([field.code for field in fields], np.int32)
         self._along_query = run_along_query(field.name for field in fields)
@@ -397,7 +396,7 @@ class TextWriter(Writer):
         """What native code calls the format."""
         return self.name
 
-    def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_] | None:
+    def secondary(self, alignments: Alignments) -> Bools | None:
         """Which pairs are secondary alignments, for formats that say so; called in order."""
         return None
 

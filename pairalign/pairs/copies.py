@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s, first_of_each
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, first_of_each
 from pairalign.base.native import library
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window, mask_pairs
 from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.row_order import Sorted, find_row_ranks
 from pairalign.sequences.sets import SequenceSet
-
-Mask = npt.NDArray[np.bool_]
 
 _MOST_BLOCKS = 1 << 23
 """A number is held for each pair of groups of a window."""
@@ -56,7 +54,7 @@ class Copies:
         """Return a number for each sequence of either set: the same for the same codes."""
         return _by_input(self.rows, self.row_inputs), _by_input(self.columns, self.column_inputs)
 
-    def blocks_of(self, window: Window, pair_mask: Mask | None) -> Blocks | None:
+    def blocks_of(self, window: Window, pair_mask: Bools | None) -> Blocks | None:
         """Return the groups of a window's rows and columns; None where they are too many.
 
         `pair_mask`: of few pairs, which may be sorted; else None.
@@ -109,7 +107,7 @@ class Blocks:
     def __post_init__(self) -> None:
         self.table = np.full((*self.shape, 2) if self.by_side else self.shape, -1, np.int32)
 
-    def choose(self, pair_mask: Mask | None) -> tuple[Mask, int]:
+    def choose(self, pair_mask: Bools | None) -> tuple[Bools, int]:
         """Return which pairs are the first of their blocks, and how many they are.
 
         Parameters
@@ -121,7 +119,7 @@ class Blocks:
         count = _choose(*self._given(pair_mask), chosen)
         return chosen, int(count)
 
-    def number(self, rows: Int32s, columns: Int32s, turned: Mask) -> None:
+    def number(self, rows: Int32s, columns: Int32s, turned: Bools) -> None:
         """Give blocks the numbers of pairs of theirs, by sorted positions; others have none.
 
         `turned` says of which pairs the query is that of the column.
@@ -134,7 +132,7 @@ class Blocks:
         )
         self.table[groups] = np.arange(len(rows), dtype=np.int32)
 
-    def spread(self, pair_mask: Mask | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
+    def spread(self, pair_mask: Bools | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
         """Return the pairs of all blocks that have a number, in the order of the window.
 
         Parameters
@@ -158,7 +156,7 @@ class Blocks:
         )
         return numbers[:written], ends[0][:written], ends[1][:written]
 
-    def _given(self, pair_mask: Mask | None) -> tuple[object, ...]:
+    def _given(self, pair_mask: Bools | None) -> tuple[object, ...]:
         return (
             *self.window.bounds,
             *(self.rows, self.columns, self.shape[1], pair_mask, self.by_side),
@@ -175,7 +173,7 @@ class ListedBlocks(Blocks):
     def __post_init__(self) -> None:
         """Hold no table of all blocks."""
 
-    def choose(self, pair_mask: Mask | None) -> tuple[Mask, int]:
+    def choose(self, pair_mask: Bools | None) -> tuple[Bools, int]:
         """Return which pairs are the first of their blocks, and how many they are."""
         assert pair_mask is not None
         window = self.window
@@ -191,13 +189,13 @@ class ListedBlocks(Blocks):
         self._firsts = _in_order(rows, columns)
         return mask_pairs(window, rows, columns), len(firsts)
 
-    def number(self, rows: Int32s, columns: Int32s, turned: Mask) -> None:
+    def number(self, rows: Int32s, columns: Int32s, turned: Bools) -> None:
         """Give blocks the numbers of first pairs of theirs; others have none."""
         self.table = np.full(len(self._firsts), -1, np.int32)
         places = np.searchsorted(self._firsts, _in_order(rows, columns))
         self.table[places] = np.arange(len(rows), dtype=np.int32)
 
-    def spread(self, pair_mask: Mask | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
+    def spread(self, pair_mask: Bools | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
         """Return the pairs of all blocks that have a number; `pair_mask` is that of `choose`."""
         numbers = self.table[self._blocks]
         kept = numbers >= 0
@@ -246,7 +244,7 @@ def group_copies(sequences: SequenceSet) -> Int32s | None:
 class _ByLength:
     """The codes of a set in its sorted order."""
 
-    codes: npt.NDArray[np.uint8]
+    codes: UInt8s
     offsets: Int64s
     order: Int32s
 

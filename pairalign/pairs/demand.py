@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s
 from pairalign.base.native import Struct, struct_fields
 from pairalign.pairs.windows import Window
-
-Mask = npt.NDArray[np.bool_]
 
 
 class NativeDemand(Struct):
@@ -35,8 +30,8 @@ class Wanted:
         Pairs of one group are not.
     """
 
-    rows: Mask | None = None
-    best: npt.NDArray[np.float64] | None = None
+    rows: Bools | None = None
+    best: Doubles | None = None
     row_groups: Int32s | None = None
     column_groups: Int32s | None = None
 

@@ -17,7 +17,7 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.error_types import (
     FastaError,
     PairListError,
@@ -274,9 +274,9 @@ def _refuse(
     pairs: PairList,
     queries: SequenceSet,
     targets: SequenceSet,
-    order: npt.NDArray[np.int64],
-    again: npt.NDArray[np.bool_],
-    itself: npt.NDArray[np.bool_],
+    order: Int64s,
+    again: Bools,
+    itself: Bools,
 ) -> None:
     """Raise for the first pair of the list that is there twice or a sequence with itself."""
     wrong = np.flatnonzero(again | itself)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.native import library
 
 _positions = library.pairalign_window_positions
@@ -41,7 +41,7 @@ Bounds = tuple[int, int, int, int, bool]
 """Half-open rows, half-open columns, and whether only pairs with ``row < column`` are meant."""
 
 
-def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple[Int32s, Int32s]:
+def positions_of_mask(bounds: Bounds, pair_mask: Bools) -> tuple[Int32s, Int32s]:
     """Return row and column of the pairs that a mask names, int32 of shape (n,).
 
     Parameters
@@ -82,9 +82,7 @@ def positions_of_numbers(
     return positions
 
 
-def order_keys(
-    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], count: int, window: int
-) -> npt.NDArray[np.int64]:
+def order_keys(rows: Int64s, columns: Int64s, count: int, window: int) -> Int64s:
     """Return numbers of pairs that ascend in the order of output of windows.
 
     Parameters
@@ -104,5 +102,5 @@ def order_keys(
     blocks = -(-count // window)
     windows = rows // window * blocks + columns // window
     inside = rows % window * window + columns % window
-    keys: npt.NDArray[np.int64] = windows * (window * window) + inside
+    keys: Int64s = windows * (window * window) + inside
     return keys

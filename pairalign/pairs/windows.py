@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
 from pairalign.base.native import library
 from pairalign.pairs.positions import positions_of_numbers, window_positions
@@ -75,7 +75,7 @@ class Window:
         return self.row_start, self.row_stop, *columns, self.triangular
 
     @property
-    def row_offsets(self) -> npt.NDArray[np.int64]:
+    def row_offsets(self) -> Int64s:
         """Number of pairs before each row, shape (rows + 1,); the last is the number of pairs."""
         counts = self.column_stop - first_columns(*self.bounds)
         return np.concatenate(([0], np.cumsum(counts)))
@@ -85,7 +85,7 @@ class Window:
         """Number of pairs in the window."""
         return count_pairs(*self.bounds)
 
-    def positions(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def positions(self) -> tuple[Int32s, Int32s]:
         """Row and column of every pair in order, two int32 arrays of shape (pairs,)."""
         return window_positions(
             (self.row_start, self.row_stop),
@@ -94,9 +94,7 @@ class Window:
             self.pairs,
         )
 
-    def positions_of(
-        self, numbers: npt.NDArray[np.signedinteger[Any]]
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    def positions_of(self, numbers: npt.NDArray[np.signedinteger[Any]]) -> tuple[Int32s, Int32s]:
         """Row and column of some pairs, by their numbers in the window, in any order."""
         return positions_of_numbers(self.bounds, numbers)
 
@@ -187,7 +185,7 @@ def plan_windows(
 
 def first_columns(
     row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
-) -> npt.NDArray[np.int64]:
+) -> Int64s:
     """First column with a pair of each row of a rectangle; `column_stop` where there is none."""
     rows = np.arange(row_start, row_stop, dtype=np.int64)
     if not triangular:
@@ -266,8 +264,8 @@ def split_rows(
 
 def cut_rows(
     window: Window,
-    ends: npt.NDArray[np.float64],
-    cells: npt.NDArray[np.int64],
+    ends: Doubles,
+    cells: Int64s,
     limit: int,
     most_cells: int,
 ) -> Iterator[Window]:
@@ -291,7 +289,7 @@ def cut_rows(
         start, done, done_cells = stop, float(ends[stop - 1]), int(cells[stop - 1])
 
 
-def sums_of_tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
+def sums_of_tails(window: Window, columns: Lengths) -> Int64s:
     """Sum the lengths of the columns that each row of a window is paired with; or other values.
 
     Parameters
@@ -309,7 +307,7 @@ def sums_of_tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
     if window.triangular:
         rows = np.arange(window.row_start, window.row_stop)
         first = np.clip(rows + 1 - window.column_start, 0, len(inside))
-    tails: npt.NDArray[np.int64] = sums[-1] - sums[first]
+    tails: Int64s = sums[-1] - sums[first]
     return tails
 
 
@@ -409,9 +407,7 @@ def _are_neighbours(left: Window, right: Window) -> bool:
     return rows and left.column_stop == right.column_start
 
 
-def order_of_windows(
-    joined: Window, numbers: npt.NDArray[np.int64], width: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+def order_of_windows(joined: Window, numbers: Int64s, width: int) -> tuple[Int64s, Int64s] | None:
     """Return how pairs of joined windows follow one another in the order of output.
 
     Parameters
@@ -513,7 +509,7 @@ def cells_of_all(rows: Lengths, columns: Lengths | None) -> int:
 _mask_pairs = library.pairalign_mask_pairs
 
 
-def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
+def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> Bools:
     """Return which pairs of a window are among some of its pairs, bool of shape (pairs,).
 
     Parameters
@@ -530,7 +526,7 @@ def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.
     return mask
 
 
-def mask_sorted_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.bool_]:
+def mask_sorted_pairs(window: Window, rows: Int32s, columns: Int32s) -> Bools:
     """Return which pairs of a window are among pairs of the whole matrix.
 
     Parameters

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
 from pairalign.base.texts import as_tsv
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.windows import Window, mask_sorted_pairs
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
-
-Mask = npt.NDArray[np.bool_]
 
 _STRANDS = {b"+": (1,), b"-": (-1,)}
 _PAF_COLUMNS = 12
@@ -98,7 +96,7 @@ class CandidateStrands:
         self.sure_score = candidates.sure_score
         self._sorted = {strand: candidates.sorted_on(strand, reads) for strand in (1, -1)}
 
-    def mask_of(self, window: Window, strand: int) -> Mask:
+    def mask_of(self, window: Window, strand: int) -> Bools:
         """Return which pairs of a window are candidates on a strand."""
         return mask_sorted_pairs(window, *self._sorted[strand])
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.sequences.sets import SequenceSet
@@ -32,7 +32,7 @@ OVERHANG_SHARE = 0.8
 """Overhangs longer than this share of the overlap make it internal, however short they are."""
 
 
-def classify(alignments: Alignments, max_overhang: int = 0) -> npt.NDArray[np.uint8]:
+def classify(alignments: Alignments, max_overhang: int = 0) -> UInt8s:
     """Say how the two sequences of each alignment overlap.
 
     Parameters
@@ -54,9 +54,7 @@ def classify(alignments: Alignments, max_overhang: int = 0) -> npt.NDArray[np.ui
     return classify_and_count(alignments, max_overhang)[0]
 
 
-def classify_and_count(
-    alignments: Alignments, max_overhang: int = 0
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def classify_and_count(alignments: Alignments, max_overhang: int = 0) -> tuple[UInt8s, Int64s]:
     """Say how the two sequences of each alignment overlap, and how many there are of each kind.
 
     Returns
@@ -89,11 +87,9 @@ def overhangs(alignments: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     return query_left, query_right, target_left, target_right
 
 
-def _lengths(sequences: SequenceSet, index: npt.NDArray[np.int32]) -> Int64s:
+def _lengths(sequences: SequenceSet, index: Int32s) -> Int64s:
     return sequences.lengths[index].astype(np.int64)
 
-
-Mask = npt.NDArray[np.bool_]
 
 KINDS = 5
 """Values of pairalign_overlap_kind."""
@@ -194,7 +190,7 @@ def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
 
 def classify_natively(
     alignments: Alignments, max_overhang: float, overhang_share: float
-) -> tuple[npt.NDArray[np.uint8], Int64s]:
+) -> tuple[UInt8s, Int64s]:
     """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
 
     Parameters
@@ -216,7 +212,7 @@ def classify_natively(
     return kinds, counts
 
 
-def mark_indices(indices: Int32s, marks: Mask) -> None:
+def mark_indices(indices: Int32s, marks: Bools) -> None:
     """Set ``marks[indices]``.
 
     Parameters

@@ -8,10 +8,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tie_counts import TieCounter
+from pairalign.base.arrays import UInt32s
 from pairalign.base.error_types import UsageError
 from pairalign.base.limits import default_bytes, usable_cores
 from pairalign.base.notebooks import html_text
@@ -169,7 +169,7 @@ class Alignment:
         return self.matches / self.columns if self.columns else float("nan")
 
     @property
-    def runs(self) -> npt.NDArray[np.uint32]:
+    def runs(self) -> UInt32s:
         """CIGAR runs, uint32 of shape (runs,): ``length << 4 | op``."""
         runs, offsets = self.alignments.cigar, self.alignments.cigar_offsets
         if runs is None or offsets is None:
@@ -387,7 +387,7 @@ def mark_confidence(alignments: Alignments) -> list[str]:
     return [text[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
-def count_ties(alignments: Alignments) -> npt.NDArray[np.uint32]:
+def count_ties(alignments: Alignments) -> UInt32s:
     """Return how many optimal alignments each pair has; see `Alignments.ties`."""
     from pairalign.engines.tie_engines import tallies_on
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments import alignments
+from pairalign.base.arrays import Doubles, Int64s, UInt32s
 from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.base.packages import needed
@@ -59,7 +60,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
         return mark_confidence(self)
 
     @property
-    def ties(self) -> npt.NDArray[np.uint32]:
+    def ties(self) -> UInt32s:
         """How many optimal alignments each pair has, at most 2^32 - 1; counted when first read.
 
         uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. UsageError without spans
@@ -99,7 +100,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
         ) as writer:
             writer.write(self)
 
-    def matrix(self, measure: Measure = "identity") -> npt.NDArray[np.float64]:
+    def matrix(self, measure: Measure = "identity") -> Doubles:
         """Return one number of each pair as a matrix, by input indices.
 
         Parameters
@@ -361,7 +362,7 @@ def _node_ids(alignments: Alignments) -> list[list[Any]]:
     return names
 
 
-def _best_of_pairs(alignments: Alignments) -> npt.NDArray[np.int64]:
+def _best_of_pairs(alignments: Alignments) -> Int64s:
     """Return the number of each pair's first alignment, which is its best, ascending.
 
     Of a set with itself a pair is the same whichever sequence is the query.
@@ -370,11 +371,11 @@ def _best_of_pairs(alignments: Alignments) -> npt.NDArray[np.int64]:
     if alignments.queries is alignments.targets:
         sides = np.minimum(*sides), np.maximum(*sides)
     pairs = sides[0].astype(np.int64) << 32 | sides[1]
-    numbers: npt.NDArray[np.int64] = np.sort(np.unique(pairs, return_index=True)[1])
+    numbers: Int64s = np.sort(np.unique(pairs, return_index=True)[1])
     return numbers
 
 
-def _edge_fields(alignments: Alignments, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
+def _edge_fields(alignments: Alignments, best: Int64s) -> dict[str, list[Any]]:
     fields = {"score": alignments.score[best].tolist()}
     if alignments.has_stats:
         fields["identity"] = alignments.identity[best].tolist()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Int64s, UInt8s, UInt32s
 from pairalign.base.error_types import ScoringError
 from pairalign.sequences.alphabets import Alphabet
 
@@ -30,15 +30,15 @@ class Columns(NamedTuple):
         Lengths of the gaps in either sequence.
     """
 
-    query: npt.NDArray[np.uint8]
-    target: npt.NDArray[np.uint8]
-    gap_lengths: npt.NDArray[np.int64]
+    query: UInt8s
+    target: UInt8s
+    gap_lengths: Int64s
 
 
 def read_columns(
-    query: npt.NDArray[np.uint8],
-    target: npt.NDArray[np.uint8],
-    cigar: npt.NDArray[np.uint32],
+    query: UInt8s,
+    target: UInt8s,
+    cigar: UInt32s,
     spans: tuple[Span, Span],
     alphabet: Alphabet,
 ) -> Columns:
@@ -69,8 +69,8 @@ def read_columns(
 
 
 def _split_runs(
-    cigar: npt.NDArray[np.uint32],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    cigar: UInt32s,
+) -> tuple[Int64s, Int64s]:
     """Return lengths and operations of the runs."""
     lengths = (cigar >> 4).astype(np.int64)
     operations = (cigar & 15).astype(np.int64)
@@ -83,9 +83,7 @@ def _split_runs(
     return lengths, operations
 
 
-def _positions(
-    used: npt.NDArray[np.int64], span: Span, aligned: npt.NDArray[np.bool_], name: str
-) -> npt.NDArray[np.int64]:
+def _positions(used: Int64s, span: Span, aligned: Bools, name: str) -> Int64s:
     """Return the position of the sequence at each = or X column; `used` is residues per run."""
     start, end = span
     if int(used.sum()) != end - start:
@@ -96,5 +94,5 @@ def _positions(
     lengths = used[aligned]
     first = start + np.cumsum(used)[aligned] - lengths
     before = np.cumsum(lengths) - lengths
-    positions: npt.NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
+    positions: Int64s = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
     return positions

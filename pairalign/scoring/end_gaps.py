@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from decimal import Decimal
 
-import numpy as np
-import numpy.typing as npt
-
+from pairalign.base.arrays import UInt32s
 from pairalign.base.choices import END_GAPS, TIES
 from pairalign.base.error_types import ScoringError, WrongTypeError
 from pairalign.base.spelling import spelled
@@ -159,7 +157,7 @@ class EndGaps:
     def saved(
         self,
         internal: GapCost,
-        runs: npt.NDArray[np.uint32],
+        runs: UInt32s,
         spans: tuple[Span, Span],
         lengths: tuple[int, int],
     ) -> int:

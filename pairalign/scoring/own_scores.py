@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles, Int64s
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 
-def own_scores(sequences: SequenceSet, scoring: Scoring) -> npt.NDArray[np.float64]:
+def own_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     """Return the score of the best alignment of each sequence with itself.
 
     Returns
@@ -40,14 +40,12 @@ def own_scores(sequences: SequenceSet, scoring: Scoring) -> npt.NDArray[np.float
         sums = _best_stretches(values, sequences.offsets)
     else:
         sums = np.add.reduceat(values, starts)
-    scores: npt.NDArray[np.float64] = sums / np.float64(scoring.scale)
+    scores: Doubles = sums / np.float64(scoring.scale)
     scores[np.logical_or.reduceat(is_odd[sequences.codes], starts)] = np.nan
     return scores
 
 
-def _best_stretches(
-    values: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _best_stretches(values: Int64s, offsets: Int64s) -> Int64s:
     """Return the largest sum of neighbouring values of each sequence, 0 at least."""
     sums = np.concatenate(([0], np.cumsum(values)))
     best = np.zeros(len(offsets) - 1, np.int64)

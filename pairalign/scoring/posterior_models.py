@@ -64,8 +64,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles, Int32s
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 CODES = 32
@@ -101,16 +101,16 @@ class PosteriorModel:
         What the first residue of a gap multiplies the partition function by, and each further one.
     """
 
-    hmm_emission: npt.NDArray[np.float64]
-    partition_emission: npt.NDArray[np.float64]
+    hmm_emission: Doubles
+    partition_emission: Doubles
     start_match: float
     start_short: float
     start_long: float
-    stay: npt.NDArray[np.float64]
-    leave: npt.NDArray[np.float64]
-    enter: npt.NDArray[np.float64]
-    open_short: npt.NDArray[np.float64]
-    open_long: npt.NDArray[np.float64]
+    stay: Doubles
+    leave: Doubles
+    enter: Doubles
+    open_short: Doubles
+    open_long: Doubles
     extend_short: float
     extend_long: float
     close_short: float
@@ -169,7 +169,7 @@ class ProfileCosts:
         What a posterior of 1 scores.
     """
 
-    scores: npt.NDArray[np.int32]
+    scores: Int32s
     gap_open: int
     posterior: int
 
@@ -221,9 +221,7 @@ def _probcons_model() -> PosteriorModel:
     )
 
 
-def _protein_model(
-    odds: list[npt.NDArray[np.float64]], **hmm: float | list[float]
-) -> PosteriorModel:
+def _protein_model(odds: list[Doubles], **hmm: float | list[float]) -> PosteriorModel:
     """Return a pair HMM of proteins with the partition function that both have."""
     parameters = _parameters("protein")
     background, partition = np.array(parameters["background"]), parameters["partition"]
@@ -273,9 +271,9 @@ def _rna_model() -> PosteriorModel:
 
 
 def _model_with_flanks(
-    odds: list[npt.NDArray[np.float64]],
-    partition_odds: npt.NDArray[np.float64],
-    background: npt.NDArray[np.float64],
+    odds: list[Doubles],
+    partition_odds: Doubles,
+    background: Doubles,
     *,
     extend: float,
     gap_extend: float,
@@ -311,23 +309,23 @@ def _model_with_flanks(
     )
 
 
-def _symmetric(lower_triangle: list[list[float]]) -> npt.NDArray[np.float64]:
+def _symmetric(lower_triangle: list[list[float]]) -> Doubles:
     table = np.zeros((len(lower_triangle), len(lower_triangle)))
     for i, row in enumerate(lower_triangle):
         table[i, : i + 1] = table[: i + 1, i] = row
     return table
 
 
-def _exponential(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    values: npt.NDArray[np.float64] = np.vectorize(math.exp)(table).astype(np.float64)
+def _exponential(table: Doubles) -> Doubles:
+    values: Doubles = np.vectorize(math.exp)(table).astype(np.float64)
     return values
 
 
 def _with_ambiguous(
-    odds: npt.NDArray[np.float64],
-    background: npt.NDArray[np.float64],
+    odds: Doubles,
+    background: Doubles,
     groups: Mapping[int, tuple[int, ...]],
-) -> npt.NDArray[np.float64]:
+) -> Doubles:
     """Extend odds of unambiguous residues to all codes, and round them."""
     unambiguous = len(odds)
     mixture = np.zeros((CODES, unambiguous))
@@ -341,9 +339,9 @@ def _with_ambiguous(
     return _round(table)
 
 
-def _round(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _round(table: Doubles) -> Doubles:
     mantissa, exponent = np.frexp(table)
-    rounded: npt.NDArray[np.float64] = np.ldexp(
+    rounded: Doubles = np.ldexp(
         np.rint(np.ldexp(mantissa, _SIGNIFICANT_BITS)), exponent - _SIGNIFICANT_BITS
     )
     return rounded

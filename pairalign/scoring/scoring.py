@@ -22,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, UInt32s
 from pairalign.base.choices import END_GAPS, MODES, TIES
 from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.scoring.cigars import Span, read_columns
@@ -71,8 +72,8 @@ class Scoring:
 
     mode: str
     alphabet: Alphabet
-    matrix: npt.NDArray[np.int32]
-    known: npt.NDArray[np.bool_]
+    matrix: Int32s
+    known: Bools
     gap_open: int
     gap_extend: int
     scale: int
@@ -232,9 +233,9 @@ class Scoring:
 
     def rescore(
         self,
-        query: npt.NDArray[np.uint8],
-        target: npt.NDArray[np.uint8],
-        cigar: npt.NDArray[np.uint32],
+        query: UInt8s,
+        target: UInt8s,
+        cigar: UInt32s,
         *,
         query_start: int = 0,
         query_end: int | None = None,
@@ -438,9 +439,7 @@ def make_scoring(
     )
 
 
-def _to_arrays(
-    table: Table, alphabet: Alphabet, scale: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _to_arrays(table: Table, alphabet: Alphabet, scale: int) -> tuple[Int64s, Bools]:
     """Return the scaled scores by code and which codes have some."""
     scores = np.zeros((CODES, CODES), np.int64)
     known_codes = np.zeros(CODES, bool)

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import count_bytes
+from pairalign.base.arrays import Int64s, UInt8s, count_bytes
 from pairalign.base.error_types import FastaError, UsageError
 from pairalign.base.spelling import spelled
 
@@ -49,8 +48,8 @@ class Alphabet:
     name: str
     letters: str
     unambiguous: int
-    encoding: npt.NDArray[np.uint8] = field(repr=False, compare=False)
-    complement: npt.NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
+    encoding: UInt8s = field(repr=False, compare=False)
+    complement: UInt8s | None = field(default=None, repr=False, compare=False)
 
     @property
     def unknown(self) -> str:
@@ -107,7 +106,7 @@ def get_alphabet(alphabet: Alphabet | str) -> Alphabet:
         raise UsageError(f"unknown alphabet {alphabet!r}, expected {expected}") from None
 
 
-def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
+def guess_alphabet(*histograms: Int64s) -> Alphabet:
     """Guess the alphabet of sequences from how often each byte occurs in them.
 
     Parameters
@@ -131,7 +130,7 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     return DNA
 
 
-def has_too_few_bases(counts: npt.NDArray[np.int64]) -> bool:
+def has_too_few_bases(counts: Int64s) -> bool:
     """Whether at least 10% of some residues are no IUPAC codes of bases.
 
     Parameters
@@ -142,7 +141,7 @@ def has_too_few_bases(counts: npt.NDArray[np.int64]) -> bool:
     return 10 * int(counts[_NO_BASES].sum()) >= max(1, int(counts[_LETTERS].sum()))
 
 
-def count_replaced(counts: npt.NDArray[np.int64], alphabet: Alphabet) -> dict[str, int]:
+def count_replaced(counts: Int64s, alphabet: Alphabet) -> dict[str, int]:
     """Count the upper-case letters that read as X or N since an alphabet lacks them.
 
     Parameters
@@ -171,8 +170,8 @@ class Guessed(Protocol):
 
     source: str
     alphabet: Alphabet
-    residues: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
+    residues: UInt8s
+    offsets: Int64s
     replaced: dict[str, int]
 
     def record(self, index: int) -> str:

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Int32s, Int64s, UInt8s
 from pairalign.sequences.native_arrays import PADDING_BYTES, CodeArrays, TextArrays, join_texts
 from pairalign.sequences.sequence_records import Sequence
 from pairalign.sequences.sets import SequenceSet
@@ -65,7 +64,7 @@ class BlockSet(SequenceSet):
         """As `SequenceSet.sequence_at`."""
         return self._whole.sequence_at(int(self.indices[index]))
 
-    def places_of(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def places_of(self, positions: Int64s) -> Int64s:
         """Return the sorted positions here of some of the whole, which are in the ranges."""
         numbers = np.searchsorted(self._starts, positions, side="right") - 1
         return self._places[numbers] + positions - self._starts[numbers]
@@ -76,7 +75,7 @@ class BlockSet(SequenceSet):
         return self._whole
 
     @property
-    def positions_in_whole(self) -> npt.NDArray[np.int64]:
+    def positions_in_whole(self) -> Int64s:
         """Sorted position in the whole of each one here, int64 of shape (n,)."""
         return np.concatenate([np.arange(*bounds, dtype=np.int64) for bounds in self._ranges])
 
@@ -86,17 +85,17 @@ class BlockSet(SequenceSet):
         return int(self.offsets[-1])
 
     @cached_property
-    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+    def sorted_lengths(self) -> Int32s:
         """Length at each sorted position, int32 of shape (n,)."""
         return self._read(self._whole.lengths_between)
 
     @cached_property
-    def lengths(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
+    def lengths(self) -> Int32s:  # type: ignore[override]
         """Length of each sequence, int32 of shape (n,), in the order of the input."""
         return self.sorted_lengths[self.positions]
 
     @cached_property
-    def offsets(self) -> npt.NDArray[np.int64]:  # type: ignore[override]
+    def offsets(self) -> Int64s:  # type: ignore[override]
         """As `SequenceSet.offsets`."""
         return np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
 
@@ -111,17 +110,17 @@ class BlockSet(SequenceSet):
         return self._whole.descriptions_at(self.indices)
 
     @cached_property
-    def residues(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
+    def residues(self) -> UInt8s:  # type: ignore[override]
         """As `SequenceSet.residues`."""
         return self._whole.residues_at(self.indices)
 
     @cached_property
-    def qualities(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]
+    def qualities(self) -> UInt8s | None:  # type: ignore[override]
         """As `SequenceSet.qualities`."""
         return self._whole.qualities_at(self.indices)
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
+    def codes(self) -> UInt8s:  # type: ignore[override]
         """As `SequenceSet.codes`; who can takes `code_arrays`, which are there anyway."""
         by_length, starts = self.code_arrays
         codes = np.empty(self.total_residues, np.uint8)
@@ -144,7 +143,7 @@ class BlockSet(SequenceSet):
             filled += len(some)
         return CodeArrays(codes, ends - self.sorted_lengths)
 
-    def _codes_read(self) -> Iterator[npt.NDArray[np.uint8]]:
+    def _codes_read(self) -> Iterator[UInt8s]:
         """Yield the codes of all, some sequences at a time."""
         for start, stop in self._ranges:
             for at in range(start, stop, _AT_A_TIME):
@@ -158,7 +157,7 @@ class BlockSet(SequenceSet):
         longest = int(np.diff(offsets).max())
         return TextArrays(names, offsets, shown, codes, self.offsets, longest)
 
-    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+    def lengths_between(self, start: int, stop: int) -> Int32s:
         """As `SequenceSet.lengths_between`."""
         return self.sorted_lengths[start:stop]
 
@@ -188,7 +187,7 @@ class PickedSet(BlockSet):
         )
         return np.concatenate([np.empty(0, np.int32), *pieces])
 
-    def _codes_read(self) -> Iterator[npt.NDArray[np.uint8]]:
+    def _codes_read(self) -> Iterator[UInt8s]:
         for group in self._groups:
             first, stop = int(group[0]), int(group[-1]) + 1
             are_picked = np.zeros(stop - first, np.bool_)
@@ -206,7 +205,7 @@ class PickedSet(BlockSet):
         return self._picked
 
 
-def indices_in_whole(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+def indices_in_whole(sequences: SequenceSet) -> Int32s:
     """Return what the input indices of a set stand for: of a block, those of the whole."""
     if isinstance(sequences, BlockSet):
         return sequences.indices
@@ -218,7 +217,7 @@ def whole_of(sequences: SequenceSet) -> SequenceSet:
     return sequences.whole if isinstance(sequences, BlockSet) else sequences
 
 
-def slices(sequences: SequenceSet) -> Iterator[npt.NDArray[np.int32]]:
+def slices(sequences: SequenceSet) -> Iterator[Int32s]:
     """Yield all input indices, some at a time, for `names_at` and the like: nothing is kept."""
     for start in range(0, len(sequences), _AT_A_TIME):
         yield np.arange(start, min(start + _AT_A_TIME, len(sequences)), dtype=np.int32)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s, UInt8s
 from pairalign.base.error_types import AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import Alphabet
@@ -12,7 +12,7 @@ from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 
-def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[np.uint8]:
+def complement_of(alphabet: Alphabet, source: str | None = None) -> UInt8s:
     """Complement of each code, uint8 of shape (32,).
 
     Parameters
@@ -34,7 +34,7 @@ def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[
     return alphabet.complement
 
 
-def reverse_complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def reverse_complement(codes: UInt8s, alphabet: Alphabet) -> UInt8s:
     """Return the other strand of a sequence of codes.
 
     Raises
@@ -65,9 +65,7 @@ def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
     return strands
 
 
-def turn_sequences(
-    sequences: SequenceSet, indices: npt.NDArray[np.int64], mark: str
-) -> SequenceSet:
+def turn_sequences(sequences: SequenceSet, indices: Int64s, mark: str) -> SequenceSet:
     """Return a set in which some sequences are their other strand, with a mark before their names.
 
     Parameters
@@ -99,7 +97,7 @@ def turn_sequences(
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 
 
-def _complement_table(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
+def _complement_table(sequences: SequenceSet) -> UInt8s:
     """Return the complement of each byte, uint8 of shape (256,)."""
     alphabet = sequences.alphabet
     complement = complement_of(alphabet, sequences.source)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from pairalign.base.arrays import Int64s, UInt8s
 
 PADDING_BYTES = 64
 """Zeros behind the codes: native code reads sequences in whole words."""
@@ -23,8 +24,8 @@ class CodeArrays(NamedTuple):
         Where each sequence starts, by sorted position.
     """
 
-    codes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
+    codes: UInt8s
+    starts: Int64s
 
 
 class TextArrays(NamedTuple):
@@ -39,15 +40,15 @@ class TextArrays(NamedTuple):
         Bytes of the longest name.
     """
 
-    names: npt.NDArray[np.uint8]
-    name_offsets: npt.NDArray[np.int64]
-    residues: npt.NDArray[np.uint8]
-    codes: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
+    names: UInt8s
+    name_offsets: Int64s
+    residues: UInt8s
+    codes: UInt8s
+    offsets: Int64s
     longest_name: int
 
 
-def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def join_texts(texts: Iterable[str]) -> tuple[UInt8s, Int64s]:
     """Return texts as UTF-8, one after the other, and where each begins, and the last ends."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     offsets = np.zeros(len(encoded) + 1, np.int64)

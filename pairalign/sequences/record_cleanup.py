@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import shown_name
 from pairalign.base.texts import words_of
@@ -75,9 +75,7 @@ def _without_stops(records: Records, source: str) -> Records:
     return _with_residues(records, kept, ends - starts)
 
 
-def _with_residues(
-    records: Records, kept: npt.NDArray[np.bool_], lengths: npt.NDArray[np.int64]
-) -> Records:
+def _with_residues(records: Records, kept: Bools, lengths: Int64s) -> Records:
     """Return records with some of their residues, and their qualities; `lengths` are the new."""
     residues, qualities = (
         None if text is None else np.frombuffer(text, np.uint8)[kept].tobytes()
@@ -97,7 +95,7 @@ def _without_empty(records: Records, source: str) -> Records:
     return _keep_records(records, source, ~is_empty)
 
 
-def _keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> Records:
+def _keep_records(records: Records, source: str, kept: Bools) -> Records:
     """Return some of the records; those that are left out must have no residues."""
     indices = np.flatnonzero(kept)
     offsets = np.append(records.offsets[:-1][kept], records.offsets[-1])

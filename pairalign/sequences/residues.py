@@ -9,9 +9,8 @@ The numbers are those of ``common/words_in_place.h``, which says what they mean.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import distinct
+from pairalign.base.arrays import Int64s, UInt8s, distinct
 from pairalign.base.native import library
 from pairalign.sequences.sets import SequenceSet
 
@@ -19,16 +18,16 @@ _lay_out = library.pairalign_lay_out_residues
 _sum_worth = library.pairalign_sum_worth
 
 
-def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
+def codes_in(sequences: SequenceSet) -> UInt8s:
     """Return the codes that a set's residues have, ascending, uint8 of shape (k,)."""
     return distinct(sequences.alphabet.encoding[sequences.byte_counts > 0]).astype(np.uint8)
 
 
 def lay_out_residues(
     sequences: SequenceSet,
-    letter_of_code: npt.NDArray[np.uint8],
-    starts: npt.NDArray[np.int64],
-    residues: npt.NDArray[np.uint8],
+    letter_of_code: UInt8s,
+    starts: Int64s,
+    residues: UInt8s,
 ) -> None:
     """Copy the sequences of a set, longest first, to their places in an array.
 
@@ -52,9 +51,7 @@ def lay_out_residues(
     _lay_out(*_arguments_of(sequences), table, starts, residues)
 
 
-def sum_worth(
-    sequences: SequenceSet, worth_of_code: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def sum_worth(sequences: SequenceSet, worth_of_code: Int64s) -> Int64s:
     """Return the sum of a worth over the residues of each sequence, longest first.
 
     Parameters
@@ -89,9 +86,7 @@ NEAR, NEAR_AFTER_END = 48, 300
 """Residues by which gaps move a word, and by which a missing end moves all that follows it."""
 
 
-def words_in_place(
-    row: npt.NDArray[np.uint8], column: npt.NDArray[np.uint8], near: int = NEAR
-) -> int:
+def words_in_place(row: UInt8s, column: UInt8s, near: int = NEAR) -> int:
     """Return how many of `WORDS` words of one sequence the other has where they should be, or near.
 
     Parameters

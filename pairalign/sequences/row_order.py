@@ -10,20 +10,20 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s, UInt8s
 from pairalign.base.native import library
 
 
 class Sorted(Protocol):
     """What is needed of a `SequenceSet`."""
 
-    order: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.uint8]
+    order: Int32s
+    offsets: Int64s
+    codes: UInt8s
 
     @property
-    def positions(self) -> npt.NDArray[np.int32]:
+    def positions(self) -> Int32s:
         """Sorted position of each input index."""
 
     def __len__(self) -> int:
@@ -34,9 +34,7 @@ _order = library.pairalign_order_rows
 _ranks = library.pairalign_row_ranks
 
 
-def order_rows(
-    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.int32]:
+def order_rows(offsets: Int64s, codes: UInt8s) -> Int32s:
     """Return the input index at each sorted position, int32 of shape (n,).
 
     Parameters
@@ -50,9 +48,7 @@ def order_rows(
     return order
 
 
-def find_row_ranks(
-    queries: Sorted, targets: Sorted
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def find_row_ranks(queries: Sorted, targets: Sorted) -> tuple[Int32s, Int32s]:
     """Return a number for each sorted position of two sets, int32 of shapes (n,) and (m,).
 
     Of a query and a target the one with the smaller number runs along the rows; they have the same
@@ -64,9 +60,7 @@ def find_row_ranks(
     return ranks[0], ranks[1]
 
 
-def rank_rows(
-    queries: Sorted, targets: Sorted
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def rank_rows(queries: Sorted, targets: Sorted) -> tuple[Int32s, Int32s]:
     """Return as `find_row_ranks` a number for each *input index* of two sets."""
     ranks = find_row_ranks(queries, targets)
     return ranks[0][queries.positions], ranks[1][targets.positions]

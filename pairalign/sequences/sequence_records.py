@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import WrongTypeError, cut_name
 
 
@@ -50,7 +51,7 @@ class Origin(NamedTuple):
     """
 
     name: str
-    numbers: npt.NDArray[np.int64]
+    numbers: Int64s
 
 
 class Records(NamedTuple):
@@ -73,7 +74,7 @@ class Records(NamedTuple):
     names: list[str]
     descriptions: list[str]
     residues: bytes
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64s
     origins: tuple[Origin, ...] = ()
     qualities: bytes | None = None
 
@@ -97,7 +98,7 @@ def place_of(name: str, names: list[str]) -> int:
         raise KeyError(f"no sequence is called {cut_name(name)!r}") from None
 
 
-def places_of(chosen: Several, names: list[str]) -> npt.NDArray[np.int64]:
+def places_of(chosen: Several, names: list[str]) -> Int64s:
     """Return the input indices of some sequences, in the order in which they are chosen.
 
     Raises
@@ -160,7 +161,7 @@ def origins_of(
     )
 
 
-def _of_names(chosen: list[str], names: list[str]) -> npt.NDArray[np.int64]:
+def _of_names(chosen: list[str], names: list[str]) -> Int64s:
     places = {name: place for place, name in enumerate(names)}
     for name in chosen:
         if name not in places:

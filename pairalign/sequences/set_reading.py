@@ -6,11 +6,8 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.base.arguments import as_several
-from pairalign.base.arrays import count_bytes
+from pairalign.base.arrays import Int64s, count_bytes
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import (
@@ -135,7 +132,7 @@ def read_two_sets(
     return first_set, second_set
 
 
-def warn_of_two_kinds(inputs: Iterable[tuple[str, npt.NDArray[np.int64]]]) -> None:
+def warn_of_two_kinds(inputs: Iterable[tuple[str, Int64s]]) -> None:
     """Warn of proteins beside what looks like DNA: bases are codes of residues as well.
 
     Parameters
@@ -194,7 +191,7 @@ def _as_set(
     return sequences
 
 
-def _counted(contents: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:
+def _counted(contents: StoredSet | _Files) -> list[tuple[str, Int64s]]:
     if isinstance(contents, StoredSet):
         return [(contents.source, contents.byte_counts)]
     return [(name, count_bytes(records.residues)) for records, name in contents]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import pairalign.base.fork_lock  # noqa: F401
-from pairalign.base.arrays import count_bytes, has_none
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError, NoSequencesError, WrongTypeError, shown_name
 from pairalign.base.notebooks import html_table
@@ -128,7 +128,7 @@ class SequenceSet:
         self._check_names()
         self.lengths = self._checked_lengths()
         self.residues = np.frombuffer(records.residues, np.uint8)
-        self.qualities: npt.NDArray[np.uint8] | None = None
+        self.qualities: UInt8s | None = None
         if records.qualities is not None:
             self.qualities = np.frombuffer(records.qualities, np.uint8)
         self.byte_counts = _read_only(count_bytes(records.residues))
@@ -272,14 +272,14 @@ class SequenceSet:
         return len(self.residues)
 
     @cached_property
-    def positions(self) -> npt.NDArray[np.int32]:
+    def positions(self) -> Int32s:
         """Sorted position of each input index, int32 of shape (n,): the inverse of `order`."""
         positions = np.empty(len(self), np.int32)
         positions[self.order] = np.arange(len(self), dtype=np.int32)
         return _read_only(positions)
 
     @cached_property
-    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+    def sorted_lengths(self) -> Int32s:
         """Length at each sorted position, int32 of shape (n,)."""
         return _read_only(self.lengths[self.order])
 
@@ -289,40 +289,40 @@ class SequenceSet:
         codes = np.concatenate((self.codes, np.zeros(PADDING_BYTES, np.uint8)))
         return CodeArrays(codes, self.offsets[:-1][self.order])
 
-    def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+    def codes_between(self, start: int, stop: int) -> UInt8s:
         """Return the codes of some sorted positions, one sequence after the other."""
         return np.concatenate([self.codes_of(index) for index in self.order[start:stop].tolist()])
 
-    def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+    def indices_between(self, start: int, stop: int) -> Int32s:
         """Return the input indices of some sorted positions, int32 of shape (stop - start,)."""
         return self.order[start:stop]
 
-    def positions_of(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def positions_of(self, indices: Int32s) -> Int64s:
         """Return the sorted positions of some sequences, ascending, int64 of shape (n,)."""
         return np.sort(self.positions[indices]).astype(np.int64)
 
-    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+    def lengths_between(self, start: int, stop: int) -> Int32s:
         """Return the lengths of some sorted positions, int32 of shape (stop - start,)."""
         return self.sorted_lengths[start:stop]
 
-    def lengths_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def lengths_at(self, indices: Int32s) -> Int32s:
         """Return the lengths of some sequences, by ascending input indices."""
         return self.lengths[indices]
 
-    def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+    def names_at(self, indices: Int32s) -> list[str]:
         """Return the names of some sequences, by ascending input indices."""
         return [self.names[index] for index in indices.tolist()]
 
-    def descriptions_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+    def descriptions_at(self, indices: Int32s) -> list[str]:
         """Return the headers of some sequences, by ascending input indices."""
         return [self.descriptions[index] for index in indices.tolist()]
 
-    def residues_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+    def residues_at(self, indices: Int32s) -> UInt8s:
         """Return the residues of some sequences, by ascending input indices, side by side."""
         ends = self.offsets[1:]
         return np.concatenate([self.residues[self.offsets[k] : ends[k]] for k in indices.tolist()])
 
-    def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
+    def qualities_at(self, indices: Int32s) -> UInt8s | None:
         """Return the qualities of some sequences, as `residues_at`; None: they are not known."""
         if self.qualities is None:
             return None
@@ -344,7 +344,7 @@ class SequenceSet:
         """Of names, lengths and residues, in hexadecimal: the same for the same sequences."""
         return digest_of("\0".join(self.names).encode(), self.offsets.data, self.residues.data)
 
-    def canonical_order(self) -> npt.NDArray[np.int32]:
+    def canonical_order(self) -> Int32s:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
         order = np.array(self.order, np.int32)
         starts = np.append(np.flatnonzero(self._are_unlike_the_one_before()), len(self))
@@ -355,12 +355,12 @@ class SequenceSet:
             order[start:stop] = order[start:stop][places]
         return order
 
-    def _are_unlike_the_one_before(self) -> npt.NDArray[np.bool_]:
+    def _are_unlike_the_one_before(self) -> Bools:
         """Whether each sorted position has other codes than the one before."""
         ranks = find_row_ranks(self, self)[0]
         return np.concatenate(([True], ranks[1:] != ranks[:-1]))
 
-    def canonical_places(self) -> npt.NDArray[np.int32]:
+    def canonical_places(self) -> Int32s:
         """Place of each input index in `canonical_order`."""
         places = np.empty(len(self), np.int32)
         places[self.canonical_order()] = np.arange(len(self), dtype=np.int32)
@@ -384,7 +384,7 @@ class SequenceSet:
             records = Records(*records[:-1], b"".join(span.tobytes() for span in spans))
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
-    def masked(self, is_masked: npt.NDArray[np.bool_]) -> SequenceSet:
+    def masked(self, is_masked: Bools) -> SequenceSet:
         """Return the set with masked residues as X, in DNA as N.
 
         Parameters
@@ -404,7 +404,7 @@ class SequenceSet:
             records = Records(*records[:-1], self.qualities.tobytes())
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
-    def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
+    def codes_of(self, index: int) -> UInt8s:
         """Return the codes of the sequence at an input index, a view of `codes`."""
         start, stop = self.offsets[index : index + 2]
         return self.codes[start:stop]
@@ -469,7 +469,7 @@ class SequenceSet:
             and has_none(self.descriptions, _BAD_IN_DESCRIPTION)
         )
 
-    def _checked_lengths(self) -> npt.NDArray[np.int32]:
+    def _checked_lengths(self) -> Int32s:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
             fault = f"has {lengths[index]} residues, more than 2^31 - 1"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s, UInt32s
 from pairalign.base.compression import add_to_checksum
 from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -98,10 +99,10 @@ class Header:
     alphabet: Alphabet
     longest_name: int
     digest: str
-    byte_counts: npt.NDArray[np.int64]
+    byte_counts: Int64s
     sections: dict[str, tuple[int, int]]
     data_start: int
-    checksums: npt.NDArray[np.uint32]
+    checksums: UInt32s
 
 
 def is_store(data: bytes) -> bool:
@@ -243,7 +244,7 @@ def damaged(source: str, how: str) -> FastaError:
     return FastaError(f"{source}: damaged store of sequences: {how}; pack the sequences again")
 
 
-def _read_checksums(data: memoryview, raw: np.void, source: str) -> npt.NDArray[np.uint32]:
+def _read_checksums(data: memoryview, raw: np.void, source: str) -> UInt32s:
     start, size = HEADER_BYTES, int(raw["checksums_bytes"])
     table = bytes(data[start : start + min(size, len(data))])
     if add_to_checksum(0, table) != raw["checksums_crc"]:
@@ -255,7 +256,7 @@ def _read_checksums(data: memoryview, raw: np.void, source: str) -> npt.NDArray[
     return np.frombuffer(table, "<u4", chunks)
 
 
-def _checked(raw: np.void, checksums: npt.NDArray[np.uint32], source: str) -> Header:
+def _checked(raw: np.void, checksums: UInt32s, source: str) -> Header:
     """Return what a header says, if that is possible; checksums do not find who wrote nonsense."""
     count, residues = int(raw["sequences"]), int(raw["residues"])
     data_start = HEADER_BYTES + int(raw["checksums_bytes"])

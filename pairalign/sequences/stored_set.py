@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s
 from pairalign.base.compression import add_to_checksum
 from pairalign.base.error_types import FastaError, unreadable
 from pairalign.sequences.alphabets import INVALID, count_replaced
@@ -145,7 +146,7 @@ class StoredSet(SequenceSet):
         return self._header.digest
 
     @cached_property
-    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+    def sorted_lengths(self) -> Int32s:
         """Length at each sorted position, int32 of shape (n,)."""
         return self._section("sorted_lengths")
 
@@ -163,11 +164,11 @@ class StoredSet(SequenceSet):
         """Return the name of the sequence at an input index, and read no other."""
         return self._text_of("name", index)
 
-    def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
+    def codes_of(self, index: int) -> UInt8s:
         """Return the codes of the sequence at an input index."""
         return self.alphabet.encoding[self._residues_of(index)]
 
-    def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+    def codes_between(self, start: int, stop: int) -> UInt8s:
         """As `SequenceSet.codes_between`, and read no others."""
         before = self._residues_before(start)
         residues = int(self.lengths_between(start, stop).sum(dtype=np.int64))
@@ -175,7 +176,7 @@ class StoredSet(SequenceSet):
         check_codes(codes, self.alphabet, self.source)
         return codes
 
-    def _are_unlike_the_one_before(self) -> npt.NDArray[np.bool_]:
+    def _are_unlike_the_one_before(self) -> Bools:
         """As `SequenceSet` has it, of some codes at a time."""
         are_unlike = np.ones(len(self), np.bool_)
         for start in range(0, len(self) - 1, _COMPARED):
@@ -198,14 +199,14 @@ class StoredSet(SequenceSet):
         self._counted = position, residues
         return residues
 
-    def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+    def indices_between(self, start: int, stop: int) -> Int32s:
         """As `SequenceSet.indices_between`, and read no others."""
         indices = self._values("order", start, stop)
         if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < len(self):
             raise damaged(self.source, "its order has other sequences")
         return indices
 
-    def positions_of(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def positions_of(self, indices: Int32s) -> Int64s:
         """As `SequenceSet.positions_of`; the order is read, and not kept."""
         pieces = [np.empty(0, np.int64)]
         for at in range(0, len(self), CHUNK_BYTES):
@@ -216,14 +217,14 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, "its order has a sequence twice, or not")
         return positions
 
-    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+    def lengths_between(self, start: int, stop: int) -> Int32s:
         """As `SequenceSet.lengths_between`, and read no others."""
         lengths = self._values("sorted_lengths", start, stop)
         if len(lengths) and (int(lengths.min()) < 1 or (np.diff(lengths) > 0).any()):
             raise damaged(self.source, "its sorted lengths are not sorted")
         return lengths
 
-    def lengths_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def lengths_at(self, indices: Int32s) -> Int32s:
         """As `SequenceSet.lengths_at`, and read no others."""
         pieces = [np.empty(0, np.int64)]
         for group in _groups(indices, BLOCK // SECTIONS["offsets"].itemsize):
@@ -235,22 +236,22 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, "its offsets are not in order")
         return lengths.astype(np.int32)
 
-    def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+    def names_at(self, indices: Int32s) -> list[str]:
         """As `SequenceSet.names_at`, and keep no others."""
         return [decoded(text, self.source) for text in self._gather("names", indices)]
 
-    def descriptions_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+    def descriptions_at(self, indices: Int32s) -> list[str]:
         """As `SequenceSet.descriptions_at`, and keep no others."""
         return [decoded(text, self.source) for text in self._gather("headers", indices)]
 
-    def residues_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+    def residues_at(self, indices: Int32s) -> UInt8s:
         """As `SequenceSet.residues_at`, and keep no others."""
         residues = np.frombuffer(b"".join(self._gather("residues", indices)), np.uint8)
         if self._is_foreign(residues):
             raise damaged(self.source, "a residue is none of its alphabet")
         return residues
 
-    def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
+    def qualities_at(self, indices: Int32s) -> UInt8s | None:
         """As `SequenceSet.qualities_at`, and keep no others."""
         if "qualities" not in self._header.sections:
             return None
@@ -302,7 +303,7 @@ class StoredSet(SequenceSet):
         self._checked_names[new] = True
 
     @cached_property
-    def _checked_names(self) -> npt.NDArray[np.bool_]:
+    def _checked_names(self) -> Bools:
         return np.zeros(len(self), np.bool_)
 
     # -----------------------------------------------------------------------------------------
@@ -381,7 +382,7 @@ class StoredSet(SequenceSet):
         data, ends = joined.tobytes(), offsets.tolist()
         return [decoded(data[a:b], self.source) for a, b in itertools.pairwise(ends)]
 
-    def _gather(self, name: str, indices: npt.NDArray[np.int32]) -> Iterator[bytes]:
+    def _gather(self, name: str, indices: Int32s) -> Iterator[bytes]:
         """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
         offsets = {"residues": "offsets", "qualities": "offsets"}.get(name, f"{name[:-1]}_offsets")
         for group in _groups(indices, BLOCK // SECTIONS[offsets].itemsize):
@@ -419,7 +420,7 @@ class StoredSet(SequenceSet):
         self._check_ranges(np.array([start]), np.array([stop]))
         return np.frombuffer(self._read(start, stop - start), kind)
 
-    def _check_ranges(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> None:
+    def _check_ranges(self, starts: Int64s, stops: Int64s) -> None:
         """Compare the chunks of some ranges of bytes with their checksums."""
         some = stops > starts
         first = (starts[some] - self._header.data_start) // CHUNK_BYTES

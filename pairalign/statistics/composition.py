@@ -69,12 +69,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Int32s
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
-Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
 LETTERS = {"protein": 20, "dna": 4}

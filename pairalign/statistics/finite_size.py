@@ -21,9 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles
 from pairalign.base.native import Struct, library, struct_fields
-
-Doubles = npt.NDArray[np.float64]
 
 
 class NativeLengthLaw(Struct):

@@ -32,10 +32,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles, Int32s, Int64s
 from pairalign.base.error_types import ScoringError
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import LETTERS, Doubles, PairComposition
+from pairalign.statistics.composition import LETTERS, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, skewed_law
 from pairalign.statistics.significance import BACKGROUND, Gumbel, find_gumbel
 
@@ -46,7 +47,7 @@ _BELOW = 0.1
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def ungapped_lambda(matrix: npt.NDArray[np.int32], first: Doubles, second: Doubles) -> float:
+def ungapped_lambda(matrix: Int32s, first: Doubles, second: Doubles) -> float:
     """Return lambda of alignments without gaps: the root of ``sum p q exp(lambda s) = 1`` above 0.
 
     Gaps make scores larger, so with gaps lambda is at most as large.
@@ -221,7 +222,7 @@ def pair_composition(
     return PairComposition(scoring, queries, other, shares, lambda_, gapped)
 
 
-Counts = npt.NDArray[np.int64]
+Counts = Int64s
 
 _HIGHEST_SHARE, _LEAST_PAIRS = 0.03, 30
 """Of the pairs of a length, which have a score that is looked at."""

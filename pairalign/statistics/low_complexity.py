@@ -28,16 +28,13 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Float32s, Int32s
 from pairalign.base.error_types import ScoringError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
-
-Doubles = npt.NDArray[np.float64]
-Masked = npt.NDArray[np.bool_]
 
 _LEAST = 0.5
 _START, _END, _DECAY = 0.005, 0.05, 0.9
@@ -57,7 +54,7 @@ class _NativeMasked(Struct):
     _fields_ = struct_fields("pointer codes is_masked offsets")
 
 
-def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
+def repeat_probabilities(sequences: SequenceSet) -> Float32s:
     """Return how likely each residue is to be part of a repeat.
 
     Returns
@@ -80,15 +77,15 @@ def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
     return probabilities
 
 
-def mask_repeats(sequences: SequenceSet) -> Masked:
+def mask_repeats(sequences: SequenceSet) -> Bools:
     """Return which residues are more likely than not part of a repeat, shape (total_residues,)."""
-    masked: Masked = repeat_probabilities(sequences) >= _LEAST
+    masked: Bools = repeat_probabilities(sequences) >= _LEAST
     return masked
 
 
 def find_segments(
     sequences: SequenceSet, window: int = _WINDOW, low: float = _LOW, high: float = _HIGH
-) -> Masked:
+) -> Bools:
     """Return which residues are in segments of low complexity, shape (total_residues,).
 
     Parameters
@@ -133,7 +130,7 @@ def check_mask(alphabet: Alphabet, mask: str) -> None:
         raise ScoringError("mask seg is for proteins: take tantan")
 
 
-def mask_residues(sequences: SequenceSet, mask: str) -> Masked:
+def mask_residues(sequences: SequenceSet, mask: str) -> Bools:
     """Return which residues a mask covers, one of `pairalign.base.choices.MASKS` but none.
 
     Returns
@@ -192,7 +189,7 @@ class ResidueMasks:
     mask: str
 
     @cached_property
-    def masked(self) -> tuple[Masked, Masked]:
+    def masked(self) -> tuple[Bools, Bools]:
         """Of all residues of the queries, and of the targets."""
         first = mask_residues(self.queries, self.mask)
         if self.targets is self.queries:

@@ -46,7 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
@@ -83,7 +83,6 @@ BACKGROUND: dict[str, float] = _FILE["residues"]
 """Robinson and Robinson 1991: what the published parameters were computed for."""
 
 
-Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
 _MOST_SCORE = 2**31 - 1
@@ -243,9 +242,7 @@ class Significance:
         worth, costs = self.composition.worth_and_costs(query, target, raw_scores)
         return worth, costs - math.log(self.strands)
 
-    def reaching(
-        self, alignments: Alignments, max_evalue: float, ways: Iterable[bool]
-    ) -> npt.NDArray[np.bool_]:
+    def reaching(self, alignments: Alignments, max_evalue: float, ways: Iterable[bool]) -> Bools:
         """Return which of some alignments have an E-value of at most that, in any of some ways.
 
         Parameters
@@ -421,14 +418,12 @@ class EvalueFilter:
         other = self._significance.least_raw_score(self._most, queries, targets, exchanged=True)
         return min(least, other)
 
-    def passes(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def passes(self, alignments: Alignments) -> Bools:
         """Return which of some alignments pass."""
         ways = (False, True) if self.either_way else (False,)
         return self._significance.reaching(alignments, self._most, ways)
 
-    def passes_one_way(
-        self, alignments: Alignments, *, exchanged: bool = False
-    ) -> npt.NDArray[np.bool_]:
+    def passes_one_way(self, alignments: Alignments, *, exchanged: bool = False) -> Bools:
         """Return which of some alignments pass; `exchanged`: with the targets as queries."""
         return self._significance.reaching(alignments, self._most, (exchanged,))
 
@@ -545,12 +540,12 @@ def search_spaces(
     m = np.asarray(lengths, np.float64)
     n = float(database_residues)
 
-    def fits(cut: Doubles) -> npt.NDArray[np.bool_]:
+    def fits(cut: Doubles) -> Bools:
         rest, others = m - cut, n - sequences * cut
         space = gumbel.k * rest * others
         inside = (rest > 0) & (others > 0) & (space > np.maximum(m, n))
         expected = gumbel.alpha / gumbel.lambda_ * np.log(np.where(inside, space, 1)) + gumbel.beta
-        fitting: npt.NDArray[np.bool_] = inside & (cut <= expected)
+        fitting: Bools = inside & (cut <= expected)
         return fitting
 
     low, high = np.zeros_like(m), m.copy()
@@ -562,7 +557,7 @@ def search_spaces(
     return spaces
 
 
-def _distinct_lengths(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+def _distinct_lengths(sequences: SequenceSet) -> Int32s:
     """Return the lengths that sequences of a set have, each once, longest first, int32."""
     bounds = [*range(0, len(sequences), _LENGTHS_AT_A_TIME), len(sequences)]
     pieces = (sequences.lengths_between(*piece) for piece in itertools.pairwise(bounds))

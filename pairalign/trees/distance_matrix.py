@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Float32s, Int32s, Int64s
 from pairalign.base.choices import IDENTITY_MEASURES, SIMILARITY_MEASURES
 from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.limits import usable_cores
@@ -26,7 +26,6 @@ from pairalign.base.texts import words_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Floats = npt.NDArray[np.float32]
 Block = tuple[Int32s, Int32s, npt.NDArray[Any]]
 """Rows, columns and distances of some pairs."""
 
@@ -88,7 +87,7 @@ class AnyDistances(Distances):
 
     summary: tuple[float, float, float]
 
-    def row(self, index: int) -> Floats:
+    def row(self, index: int) -> Float32s:
         """Return the distances of one row's sequence to those of all columns."""
         raise NotImplementedError
 
@@ -124,7 +123,7 @@ class DistanceMatrix(AnyDistances):
     storage = "condensed"
 
     names: list[str]
-    condensed: Floats
+    condensed: Float32s
     measure: str = ""
     own: float = 0.0
     summary: tuple[float, float, float] = field(init=False, repr=False, compare=False)
@@ -172,7 +171,7 @@ class DistanceMatrix(AnyDistances):
             return self.own
         return float(self.condensed[first_place(first, len(self)) + second - first - 1])
 
-    def row(self, index: int) -> Floats:
+    def row(self, index: int) -> Float32s:
         """Return the distances of one sequence to all, float32 of shape (n,)."""
         count = len(self)
         row = np.full(count, self.own, np.float32)
@@ -261,7 +260,7 @@ class RectangularDistances(AnyDistances):
 
     query_names: list[str]
     target_names: list[str]
-    values: Floats
+    values: Float32s
     measure: str = ""
     are_similarities: bool = False
     summary: tuple[float, float, float] = field(init=False, repr=False, compare=False)
@@ -303,9 +302,9 @@ class RectangularDistances(AnyDistances):
         """Distance of a query and a target, given by their input indices."""
         return float(self.values[pair])
 
-    def row(self, index: int) -> Floats:
+    def row(self, index: int) -> Float32s:
         """Return the distances of one query to all targets, float32 of shape (targets,)."""
-        row: Floats = self.values[index]
+        row: Float32s = self.values[index]
         return row
 
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
@@ -324,7 +323,7 @@ class RectangularDistances(AnyDistances):
         """Give `values` to NumPy."""
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
-    def to_numpy(self) -> Floats:
+    def to_numpy(self) -> Float32s:
         """Return `values`."""
         return self.values
 
@@ -351,7 +350,7 @@ def _set(distances: Distances, **fields: object) -> None:
 
 
 def _checked_summary(
-    values: Floats, sides: tuple[list[str], list[str]], pair_of: Callable[[int], tuple[int, int]]
+    values: Float32s, sides: tuple[list[str], list[str]], pair_of: Callable[[int], tuple[int, int]]
 ) -> tuple[float, float, float]:
     """Return what `summarize` does, or raise DistanceError for what is no distance.
 
@@ -372,7 +371,7 @@ def _checked_summary(
     return low, high, mean
 
 
-def summarize(values: Floats) -> tuple[float, float, float]:
+def summarize(values: Float32s) -> tuple[float, float, float]:
     """Return minimum, maximum and mean of an array with at least one value; nan if it has one.
 
     Pieces are looked at side by side: NumPy frees the interpreter, and a triangle may have a
@@ -402,7 +401,7 @@ def first_place(row: int, count: int) -> int:
     return row * count - row * (row + 1) // 2
 
 
-def lower_places(row: int, count: int) -> npt.NDArray[np.int64]:
+def lower_places(row: int, count: int) -> Int64s:
     """Places of the pairs (0, row), (1, row), ... (row - 1, row) in the condensed triangle."""
     first = np.arange(row, dtype=np.int64)
     return first * count - first * (first + 1) // 2 + (row - first - 1)
@@ -431,7 +430,7 @@ class TriangleBuilder:
         self._names: list[str] = []
         self._condensed = np.empty(number_of_pairs(count), np.float32)
 
-    def add(self, name: str, values: npt.NDArray[np.float64]) -> None:
+    def add(self, name: str, values: Doubles) -> None:
         """Take the next row: the distances to all, or to those before.
 
         Raises

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from pairalign.base.arrays import Doubles, Int64s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,9 +36,9 @@ class GuideTree:
     """
 
     names: list[str]
-    children: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.float64]
-    linkage: npt.NDArray[np.float64]
+    children: Int64s
+    lengths: Doubles
+    linkage: Doubles
     method: str
 
     def __len__(self) -> int:
@@ -55,14 +56,14 @@ class GuideTree:
         """Input indices of the sequences from top to bottom of the tree."""
         return [node for node, _, down in self.walk() if down and node < len(self)]
 
-    def first_leaves(self) -> npt.NDArray[np.int64]:
+    def first_leaves(self) -> Int64s:
         """Smallest input index below each node, shape (2n-1,)."""
         first = np.arange(self.root + 1)
         for merge, (child, _) in enumerate(self.children.tolist()):
             first[len(self) + merge] = first[child]
         return first
 
-    def depths(self) -> npt.NDArray[np.float64]:
+    def depths(self) -> Doubles:
         """Way from the root to each node, shape (2n-1,)."""
         depths = np.zeros(self.root + 1)
         for merge in range(len(self) - 2, -1, -1):

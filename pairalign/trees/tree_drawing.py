@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Float32s, Int64s
 from pairalign.base.error_types import cut_name
 from pairalign.base.pictures import DOTS, Axes, LineCollection, Picture, picture_bytes
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
@@ -106,7 +106,7 @@ def _rectangle_map(distances: RectangularDistances) -> Picture:
 def _draw_map(
     axes: Axes,
     bar: Axes,
-    values: npt.NDArray[np.float32],
+    values: Float32s,
     shape: tuple[int, int],
     are_similarities: bool,
     larger: float,
@@ -198,7 +198,7 @@ def _draw_branches(axes: Axes, tree: GuideTree, points: float) -> None:
         spine.set_visible(False)
 
 
-def _blocks(matrix: DistanceMatrix, order: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+def _blocks(matrix: DistanceMatrix, order: Int64s) -> Float32s:
     """Distances in an order, averaged over blocks if there are more than fit into the picture."""
     count = len(order)
     size = -(-count // _PIXELS)
@@ -212,7 +212,7 @@ def _blocks(matrix: DistanceMatrix, order: npt.NDArray[np.int64]) -> npt.NDArray
     return blocks
 
 
-def _averaged(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _averaged(values: Float32s) -> Float32s:
     """Values of two sets, averaged over blocks if there are more than fit into the picture."""
     for axis, count in enumerate(values.shape):
         starts = np.arange(0, count, -(-count // _PIXELS))

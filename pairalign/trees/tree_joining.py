@@ -23,16 +23,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Float32s, Int32s, Int64s
 from pairalign.base.native import library
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.tree import GuideTree
 
-Doubles = npt.NDArray[np.float64]
-Firsts = npt.NDArray[np.int32]
+Firsts = Int32s
 
 
 def equal_rows(matrix: DistanceMatrix) -> Firsts:
@@ -70,7 +68,7 @@ def join_closest(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTre
 
 def ordered_tree(
     names: list[str],
-    children: npt.NDArray[np.int64],
+    children: Int64s,
     lengths: Doubles,
     linkage: Doubles,
     method: str,
@@ -128,7 +126,7 @@ def join_in_order(
     return ordered_tree(list(matrix.names), children, tree.lengths, linkage, method)
 
 
-def _reordered(matrix: DistanceMatrix, order: npt.NDArray[np.int32]) -> DistanceMatrix:
+def _reordered(matrix: DistanceMatrix, order: Int32s) -> DistanceMatrix:
     """Return distances with their sequences in another order, given by indices."""
     count = len(matrix)
     if (order == np.arange(count)).all():
@@ -194,9 +192,7 @@ _linkage = library.pairalign_linkage
 _average_clusters = library.pairalign_average_clusters
 
 
-def cluster(
-    condensed: npt.NDArray[np.float32], first: npt.NDArray[np.int32], method: str
-) -> npt.NDArray[np.float64]:
+def cluster(condensed: Float32s, first: Int32s, method: str) -> Doubles:
     """Join sequences into a tree.
 
     Parameters
@@ -297,7 +293,7 @@ def average_clusters(parts: Int32s, wholes: Int32s, count: int, farthest: Fracti
     return firsts
 
 
-def cut_tree(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:
+def cut_tree(tree: Doubles, farthest: float) -> Int32s:
     """Return the first sequence of each one's cluster when a tree is cut above a distance.
 
     Parameters

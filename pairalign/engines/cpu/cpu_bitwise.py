@@ -14,11 +14,11 @@ from __future__ import annotations
 from ctypes import c_int32
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import CapacityError, DeviceError
 from pairalign.base.native import library
 from pairalign.base.spelling import spelled
@@ -74,9 +74,7 @@ class CpuBitwise:
         self._set = instruction_set_of(instruction_set)
         self._cancelled = c_int32(0)
 
-    def scores(
-        self, window: Window, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> npt.NDArray[np.int32]:
+    def scores(self, window: Window, pair_mask: Bools | None = None) -> Int32s:
         """Return the raw score of every pair of `window`, int32 of shape (pairs,).
 
         Parameters
@@ -109,9 +107,7 @@ class CpuBitwise:
         assert status == 0
         return raw_scores
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Score the pairs of `window`; see `pairalign.engines.Engine` and `scores`."""
         assert want.detail == Detail.SCORE
         scores = self.scores(window, pair_mask)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.choices import TIES
 from pairalign.base.error_types import CapacityError, DeviceError, ScoringError, shown_name
 from pairalign.base.native import library
@@ -165,7 +165,7 @@ class SharedSet:
         self.inputs = np.ascontiguousarray(order, dtype=np.int32)
         self.struct = NativeSet(self.codes, self.starts, self.lengths, self.inputs, len(order))
 
-    def chosen(self, places: npt.NDArray[np.int32]) -> SharedSet:
+    def chosen(self, places: Int32s) -> SharedSet:
         """Return some of the sequences, by their sorted positions, ascending; the same memory."""
         some = copy(self)
         some.starts = np.ascontiguousarray(self.starts[places])
@@ -284,9 +284,7 @@ class CpuEngine:
         assert self._handle
         return Pruned.of(self._handle)
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
 
         Raises
@@ -299,7 +297,7 @@ class CpuEngine:
         return to_original_strands(self.align_as_read(window, want, pair_mask), window)
 
     def align_as_read(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+        self, window: Window, want: Want, pair_mask: Bools | None = None
     ) -> Alignments:
         """Align, but leave what a window of strand -1 gives as the kernels read the sequences.
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.arrays import Doubles, Int32s, Int64s, UInt8s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.posterior_models import ProfileCosts
@@ -33,9 +34,7 @@ class PosteriorGraph:
         Here and in methods: the machine is out of memory.
     """
 
-    def __init__(
-        self, lengths: npt.NDArray[np.int32], posteriors: SparsePosteriors, threads: int = 1
-    ) -> None:
+    def __init__(self, lengths: Int32s, posteriors: SparsePosteriors, threads: int = 1) -> None:
         self._lengths = np.ascontiguousarray(lengths, np.int32)
         self._threads = threads
         self._handle = library.pairalign_msa_open(
@@ -50,7 +49,7 @@ class PosteriorGraph:
         if handle:
             library.pairalign_msa_close(handle)
 
-    def relax(self, weights: npt.NDArray[np.int32], least: float) -> None:
+    def relax(self, weights: Int32s, least: float) -> None:
         """Make the posteriors consistent with those through all other sequences: one round.
 
         Parameters
@@ -65,7 +64,7 @@ class PosteriorGraph:
         if library.pairalign_msa_relax(self._handle, weights, round(least * ONE), self._threads):
             raise _out_of_memory()
 
-    def accuracies(self) -> npt.NDArray[np.float64]:
+    def accuracies(self) -> Doubles:
         """Return the expected number of right columns of each pair's best alignment, condensed."""
         count = len(self._lengths)
         sums = np.empty(count * (count - 1) // 2, np.uint64)
@@ -73,9 +72,7 @@ class PosteriorGraph:
             raise _out_of_memory()
         return sums / ONE
 
-    def align(
-        self, children: npt.NDArray[np.int64], weights: npt.NDArray[np.int32], refinements: int
-    ) -> tuple[npt.NDArray[np.int32], int]:
+    def align(self, children: Int64s, weights: Int32s, refinements: int) -> tuple[Int32s, int]:
         """Align along a tree.
 
         Parameters
@@ -124,7 +121,7 @@ class Support:
         How many residues in its column there were in the pairs.
     """
 
-    def __init__(self, offsets: npt.NDArray[np.int64], columns: npt.NDArray[np.int32]) -> None:
+    def __init__(self, offsets: Int64s, columns: Int32s) -> None:
         assert len(columns) == offsets[-1]
         self._offsets = np.ascontiguousarray(offsets, np.int64)
         self._columns = np.ascontiguousarray(columns, np.int32)
@@ -142,11 +139,11 @@ class Support:
 
 
 def join_columns(
-    first: npt.NDArray[np.int32],
-    second: npt.NDArray[np.int32],
+    first: Int32s,
+    second: Int32s,
     values: npt.NDArray[np.uint16],
     widths: tuple[int, int],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+) -> tuple[Int32s, Int32s, int]:
     """Join two alignments by posteriors between their columns; see ``cpu/msa/chain.cpp``.
 
     Parameters
@@ -191,9 +188,9 @@ class Side(NamedTuple):
         Where the residues of each sequence begin.
     """
 
-    codes: npt.NDArray[np.uint8]
-    columns: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
+    codes: UInt8s
+    columns: Int32s
+    starts: Int64s
     width: int
 
 
@@ -213,9 +210,9 @@ def join_profiles(
     first: Side,
     second: Side,
     costs: ProfileCosts,
-    posteriors: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uint16]],
+    posteriors: tuple[Int32s, Int32s, npt.NDArray[np.uint16]],
     pairs: int,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+) -> tuple[Int32s, Int32s, int]:
     """Join two alignments by posteriors and as profiles; see ``cpu/msa/profiles.cpp``.
 
     Parameters

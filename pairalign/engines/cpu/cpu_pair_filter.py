@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import count_bytes
+from pairalign.base.arrays import Bools, Int32s, Int64s, Structs, count_bytes
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
@@ -37,8 +37,6 @@ from pairalign.pairs.demand import Demand, Wanted
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet
-
-Mask = npt.NDArray[np.bool_]
 
 
 class NativeColumnScores(Struct):
@@ -77,8 +75,8 @@ class FilteredSet:
     """
 
     bits: npt.NDArray[np.uint64]
-    grams: npt.NDArray[np.void]
-    best: npt.NDArray[np.int64]
+    grams: Structs
+    best: Int64s
 
 
 class LengthClasses:
@@ -92,7 +90,7 @@ class LengthClasses:
         Which of them each sequence has, by sorted position.
     """
 
-    def __init__(self, lengths: npt.NDArray[np.int32]) -> None:
+    def __init__(self, lengths: Int32s) -> None:
         changes = np.flatnonzero(np.diff(lengths)) + 1
         firsts = np.concatenate(([0], changes))[: len(lengths)]
         self.lengths = np.ascontiguousarray(lengths[firsts], np.int32)
@@ -117,7 +115,7 @@ class PairsLeft:
         Pairs that share no seed, and others that were of no use, before lengths are looked at.
     """
 
-    mask: Mask
+    mask: Bools
     looked_at: int
     possible: int
     sharing: int
@@ -129,7 +127,7 @@ class PairsLeft:
     @classmethod
     def of(
         cls,
-        mask: Mask,
+        mask: Bools,
         looked_at: int,
         possible: int,
         sharing: int,
@@ -222,7 +220,7 @@ class PairFilter:
             raise CapacityError("out of memory for the q-grams of the sequences")
 
     def choose(
-        self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
+        self, window: Window, pair_mask: Bools | None = None, demand: Demand | None = None
     ) -> PairsLeft:
         """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
 
@@ -295,7 +293,7 @@ class PairFilter:
         return first, second
 
     @cached_property
-    def length_bounds(self) -> npt.NDArray[np.void]:
+    def length_bounds(self) -> Structs:
         """What lengths say of pairs: `LENGTH_BOUND`, a row and a column a length."""
         rows, columns = (classes.lengths for classes in self.length_classes)
         bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.calibration import least_posteriors
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.base.arrays import Int32s, Int64s, Structs, UInt8s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_dtype, struct_fields
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
@@ -111,9 +112,7 @@ class PosteriorEngine:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""
         self._cancelled.value = 1
 
-    def compute(
-        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
-    ) -> SparsePosteriors:
+    def compute(self, queries: Int32s, targets: Int32s) -> SparsePosteriors:
         """Compute the posteriors of some pairs.
 
         Parameters
@@ -135,9 +134,7 @@ class PosteriorEngine:
         """
         return self._compute(self._starts, self._lengths, queries, targets, -1)
 
-    def cut(
-        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
+    def cut(self, queries: Int32s, targets: Int32s) -> tuple[Int32s, Structs]:
         """Return how many parts each pair of DNA may be cut into, 0: none, and all parts."""
         counts = np.empty(len(queries), np.int32)
         pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
@@ -150,14 +147,14 @@ class PosteriorEngine:
 
     def merge_parts(
         self,
-        queries: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int32],
-        counts: npt.NDArray[np.int32],
-        parts: npt.NDArray[np.void],
-        places: npt.NDArray[np.int64],
+        queries: Int32s,
+        targets: Int32s,
+        counts: Int32s,
+        parts: Structs,
+        places: Int64s,
         posteriors: SparsePosteriors,
         sure: int,
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    ) -> tuple[Int32s, Structs, Int64s]:
         """Merge parts of pairs on both sides of a cut at which a posterior is not sure.
 
         Parameters
@@ -184,9 +181,9 @@ class PosteriorEngine:
 
     def compute_parts(
         self,
-        queries: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int32],
-        parts: npt.NDArray[np.void],
+        queries: Int32s,
+        targets: Int32s,
+        parts: Structs,
         memory_bytes: int | None = None,
     ) -> SparsePosteriors:
         """Compute the posteriors of parts of pairs of DNA, a query and a target for each part.
@@ -207,10 +204,10 @@ class PosteriorEngine:
 
     def _compute(
         self,
-        starts: npt.NDArray[np.int64],
-        lengths: npt.NDArray[np.int32],
-        queries: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int32],
+        starts: Int64s,
+        lengths: Int32s,
+        queries: Int32s,
+        targets: Int32s,
         unknown: int,
         threads: int | None = None,
     ) -> SparsePosteriors:
@@ -235,21 +232,21 @@ class PosteriorEngine:
 
     def _pairs(
         self,
-        starts: npt.NDArray[np.int64],
-        lengths: npt.NDArray[np.int32],
-        queries: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int32],
+        starts: Int64s,
+        lengths: Int32s,
+        queries: Int32s,
+        targets: Int32s,
         unknown: int,
     ) -> NativePairs:
         return NativePairs(self._codes, starts, lengths, queries, targets, len(queries), unknown)
 
 
 def join_parts(
-    queries: npt.NDArray[np.int32],
-    targets: npt.NDArray[np.int32],
-    counts: npt.NDArray[np.int32],
-    parts: npt.NDArray[np.void],
-    places: npt.NDArray[np.int64],
+    queries: Int32s,
+    targets: Int32s,
+    counts: Int32s,
+    parts: Structs,
+    places: Int64s,
     posteriors: SparsePosteriors,
 ) -> SparsePosteriors:
     """Return the posteriors of pairs by those of their parts; see `PosteriorEngine.merge_parts`.
@@ -274,7 +271,7 @@ def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:
     return int(library.pairalign_posterior_bytes(rows, columns, match_states))
 
 
-def _entries_of(places: npt.NDArray[np.int64], posteriors: SparsePosteriors) -> NativeCutEntries:
+def _entries_of(places: Int64s, posteriors: SparsePosteriors) -> NativeCutEntries:
     arrays = (places, posteriors.offsets, posteriors.rows, posteriors.columns, posteriors.values)
     return NativeCutEntries(*arrays)
 
@@ -293,9 +290,7 @@ def _native_model(model: PosteriorModel) -> NativeModel:
     return native
 
 
-def _take(
-    result: c_void_p, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
-) -> SparsePosteriors:
+def _take(result: c_void_p, queries: Int32s, targets: Int32s) -> SparsePosteriors:
     offsets = np.empty(len(queries) + 1, np.int64)
     library.pairalign_posterior_offsets(result, offsets)
     entries = int(offsets[-1])
@@ -335,8 +330,8 @@ def align_by_posteriors(
     queries: SequenceSet,
     targets: SequenceSet,
     scoring: Scoring,
-    query: npt.NDArray[np.int32],
-    target: npt.NDArray[np.int32],
+    query: Int32s,
+    target: Int32s,
     threads: int,
 ) -> Alignments:
     """Align pairs globally with the highest expected accuracy.
@@ -403,7 +398,7 @@ def align_by_posteriors(
 
 def mark_columns(
     posteriors: SparsePosteriors, alignments: Alignments, threads: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+) -> tuple[UInt8s, Int64s]:
     """Return how sure each column of alignments is.
 
     Parameters
@@ -443,7 +438,7 @@ def _table(posteriors: SparsePosteriors) -> PosteriorTable:
     return PosteriorTable(*arrays, len(posteriors))
 
 
-def _filled(room: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _filled(room: Int64s, counts: Int32s) -> Int64s:
     """Return where runs are, of pairs that had more room."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(counts.sum(dtype=np.int64))

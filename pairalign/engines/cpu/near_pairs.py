@@ -193,9 +193,7 @@ def _find(
     return problem.fitting(gather_pairs(parts, len(problem.rows.order), memory_bytes))
 
 
-def _worth(
-    matrix: npt.NDArray[np.int64], used: npt.NDArray[np.intp], gap_extend: int
-) -> npt.NDArray[np.int64]:
+def _worth(matrix: Int64s, used: npt.NDArray[np.intp], gap_extend: int) -> Int64s:
     """Return twice what residues are worth: their own score, or as little more as costs need."""
     worth = np.zeros(CODES, np.int64)
     worth[used] = np.maximum(np.diagonal(matrix)[used], -2 * gap_extend)
@@ -204,9 +202,7 @@ def _worth(
     return worth
 
 
-def _own_scores(
-    codes: _Codes, scoring: Scoring, most: npt.NDArray[np.int64], threads: int
-) -> npt.NDArray[np.int64]:
+def _own_scores(codes: _Codes, scoring: Scoring, most: Int64s, threads: int) -> Int64s:
     """Return the score of each sequence with itself; `most`: bounds, which columns may attain."""
     scores = codes.sums(np.diagonal(scoring.matrix).astype(np.int64))
     doubtful = (scores < most)[codes.order]
@@ -233,11 +229,11 @@ class _Codes:
         self.codes = np.concatenate((sequences.codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
         self.order = sequences.order
 
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Int64s:
         """Return how often each code occurs."""
         return np.bincount(self.sequences.codes, minlength=CODES)
 
-    def sums(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def sums(self, values: Int64s) -> Int64s:
         """Return the sum of the values of each sequence's codes, by input index."""
         sums = np.concatenate(([0], np.cumsum(values[self.sequences.codes])))
         return np.diff(sums[self.sequences.offsets])
@@ -245,8 +241,8 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _Costs:
-    opposite: npt.NDArray[np.int64]
-    gaps: npt.NDArray[np.int64]
+    opposite: Int64s
+    gaps: Int64s
     open: int
 
     def most(self, residues: int) -> int:
@@ -270,9 +266,7 @@ class NearSide:
     struct : NativeSet
     """
 
-    def __init__(
-        self, codes: _Codes, weights: npt.NDArray[np.int64], spares: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, codes: _Codes, weights: Int64s, spares: Int64s) -> None:
         sequences = codes.sequences
         self.order = np.lexsort((weights, -sequences.lengths)).astype(np.int32)
         self.codes = codes.codes
@@ -311,8 +305,8 @@ class NearProblem:
         sets: list[_Codes],
         costs: _Costs,
         limit: int,
-        weights: list[npt.NDArray[np.int64]],
-        spares: list[npt.NDArray[np.int64]],
+        weights: list[Int64s],
+        spares: list[Int64s],
         thresholds: PairThresholds,
     ) -> None:
         longest = sum(int(sets[k].sequences.lengths.max()) for k in (0, -1))

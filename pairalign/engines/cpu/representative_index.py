@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_fields
 
@@ -53,7 +53,7 @@ class Candidates:
     columns: Int32s
     parts: Int64s
     wholes: Int64s
-    are_known: npt.NDArray[np.bool_]
+    are_known: Bools
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -17,9 +17,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
@@ -33,8 +32,6 @@ LEAST_IDENTITY = Fraction(95, 100)
 
 LEAST_SEQUENCES = 20_000
 """Of fewer the other filters look at all pairs in the time that the index takes to be made."""
-
-Mask = npt.NDArray[np.bool_]
 
 
 class SeedIndex:
@@ -57,7 +54,7 @@ class SeedIndex:
         self._handle: int | None = library.pairalign_open_seed_index(pair_filter, residues)
         self.residues: int = library.pairalign_seed_residues(self._handle) if self._handle else 0
 
-    def find(self, window: Window, rows_left: Mask | None = None) -> tuple[Mask, int]:
+    def find(self, window: Window, rows_left: Bools | None = None) -> tuple[Bools, int]:
         """Find the pairs of a window that can pass.
 
         Parameters

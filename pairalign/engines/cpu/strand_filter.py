@@ -20,8 +20,8 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Bools
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import SharedSet
@@ -68,9 +68,7 @@ class StrandFilter:
         gram = 1 + min(scoring.gap_open, -int(others.max(initial=-scoring.gap_open))) // match
         return cls(reads, min(gram, _GRAMS[-1]), match, threads) if gram >= _GRAMS[0] else None
 
-    def needed(
-        self, window: Window, plus: ReachingPairs, both: bool, most: int
-    ) -> npt.NDArray[np.bool_] | None:
+    def needed(self, window: Window, plus: ReachingPairs, both: bool, most: int) -> Bools | None:
         """Return which pairs of a window need their scores on the other strand.
 
         Parameters

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.arrays import Bools, Int32s, Int64s, Structs, UInt32s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.pairs.windows import Window
@@ -31,7 +32,7 @@ from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.row_order import rank_rows
 from pairalign.sequences.sets import SequenceSet
 
-Runs = npt.NDArray[np.uint32]
+Runs = UInt32s
 
 
 class NativePair(Struct):
@@ -93,16 +94,14 @@ class BestOf:
     """
 
     found: Alignments
-    done: npt.NDArray[np.bool_]
-    useless: npt.NDArray[np.bool_]
-    rest: npt.NDArray[np.int32]
+    done: Bools
+    useless: Bools
+    rest: Int32s
     guessed: Alignments
-    guesses: npt.NDArray[np.int64]
-    guessed_rest: npt.NDArray[np.int32]
+    guesses: Int64s
+    guessed_rest: Int32s
 
-    def rest_of(
-        self, alignments: Alignments, places: npt.NDArray[np.int64], unknown: int
-    ) -> npt.NDArray[np.int32]:
+    def rest_of(self, alignments: Alignments, places: Int64s, unknown: int) -> Int32s:
         """Return what suboptimal alignments score at most of pairs that an engine has aligned.
 
         Parameters
@@ -169,7 +168,7 @@ class SuboptimalAligner:
         self._cancelled[0] = 1
 
     def best_of(
-        self, window: Window, pair_mask: npt.NDArray[np.bool_], least: int = 1, *, lowered: int = 0
+        self, window: Window, pair_mask: Bools, least: int = 1, *, lowered: int = 0
     ) -> BestOf:
         """Align pairs where their matrices need not be filled to know that nothing is better.
 
@@ -217,7 +216,7 @@ class SuboptimalAligner:
         status = np.zeros(len(pair_mask), np.int8)
         status[places] = outcome
 
-        def gathered(which: int) -> tuple[Alignments, npt.NDArray[np.int64]]:
+        def gathered(which: int) -> tuple[Alignments, Int64s]:
             numbers = np.flatnonzero(outcome == which)
             some = [results[k][1:] for k in numbers]
             each = np.zeros(len(some), _NATIVE_FOUND)
@@ -240,7 +239,7 @@ class SuboptimalAligner:
 
     def next_of(
         self, rounds: Sequence[Alignments], window: Window, least: int, least_run: int = 0
-    ) -> tuple[Alignments, npt.NDArray[np.int64]]:
+    ) -> tuple[Alignments, Int64s]:
         """Align pairs once more.
 
         Parameters
@@ -281,7 +280,7 @@ class SuboptimalAligner:
 
     def _query_is_row(
         self, query: npt.NDArray[Any], target: npt.NDArray[Any], window: Window
-    ) -> npt.NDArray[np.bool_]:
+    ) -> Bools:
         """Whether the query is the row sequence, see `pairalign.sequences.row_order`."""
         if window.triangular:
             return np.asarray(self._positions[query] < self._positions[target])
@@ -289,7 +288,7 @@ class SuboptimalAligner:
 
     def _native_pairs(
         self, alignments: Alignments, used: int, window: Window
-    ) -> tuple[npt.NDArray[np.void], tuple[Any, ...]]:
+    ) -> tuple[Structs, tuple[Any, ...]]:
         """Describe pairs to the native code, `used` alignments of each of which follow one another.
 
         Also returns the arrays that the descriptions point to, to be held for as long. With none
@@ -324,9 +323,9 @@ class SuboptimalAligner:
         self,
         side: int,
         numbers: npt.NDArray[Any],
-        is_row: npt.NDArray[np.bool_],
+        is_row: Bools,
         window: Window,
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[Int64s, Int64s]:
         """Addresses of the codes of pairs' queries (side 0) or targets, and their lengths."""
         sequences = self._sets[side]
         starts, stops = sequences.offsets[numbers], sequences.offsets[numbers + 1]
@@ -340,13 +339,13 @@ class SuboptimalAligner:
             addresses = np.where(is_turned, turned, addresses)
         return addresses, stops - starts
 
-    def _screen(self, pairs: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
+    def _screen(self, pairs: Structs) -> Int64s:
         """Return which pairs may have an alignment with the run that it must have."""
         may = np.zeros(len(pairs), np.bool_)
         _check(_screen(pairs, len(pairs), self._threads, may))
         return np.flatnonzero(may)
 
-    def _next(self, pairs: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.void], Runs]:
+    def _next(self, pairs: Structs) -> tuple[Structs, Runs]:
         """Align some pairs once more; return what is found of each, and all runs."""
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
@@ -360,7 +359,7 @@ class SuboptimalAligner:
         return found, runs[places]
 
     def _called(
-        self, pairs: npt.NDArray[np.void], number: int, function: Callable[..., int], *more: object
+        self, pairs: Structs, number: int, function: Callable[..., int], *more: object
     ) -> tuple[int, NativeFound, Runs]:
         """Call a function of the native code for a pair; return its status and what it found."""
         if self._cancelled[0]:
@@ -375,8 +374,8 @@ class SuboptimalAligner:
     def _gather(
         self,
         first: Alignments,
-        numbers: npt.NDArray[np.int64],
-        found: npt.NDArray[np.void],
+        numbers: Int64s,
+        found: Structs,
         runs: Runs,
         window: Window,
     ) -> Alignments:
@@ -404,9 +403,7 @@ class SuboptimalAligner:
         )
 
 
-def _parts_of(
-    pairs: npt.NDArray[np.void], numbers: npt.NDArray[np.int64]
-) -> Iterator[npt.NDArray[np.int64]]:
+def _parts_of(pairs: Structs, numbers: Int64s) -> Iterator[Int64s]:
     """Yield the numbers of pairs in parts, those with the same columns after one another."""
     order = numbers[np.lexsort((pairs["row_count"][numbers], pairs["columns"][numbers]))]
     residues = np.cumsum(pairs["row_count"][order].astype(np.int64) + pairs["column_count"][order])
@@ -426,7 +423,7 @@ def _is_same(first: Alignments, k: int, second: Alignments, place: int) -> bool:
     return bool(np.array_equal(cigar, other_cigar))
 
 
-def _used_of(alignments: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:
+def _used_of(alignments: Alignments, is_row: Bools) -> tuple[Any, ...]:
     """Return where alignments start, by rows and columns, and their runs, for the native code."""
     starts = np.stack([alignments.field("query_start"), alignments.field("target_start")], axis=1)
     starts = np.where(is_row[:, None], starts, starts[:, ::-1])

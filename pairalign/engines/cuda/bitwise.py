@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.native import struct_dtype
 from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
@@ -168,9 +169,7 @@ class Bitwise(KernelFamily):
         """Free the memory of batches; the next batch allocates it again."""
         self._slot.free_arena()
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Score a window's pairs; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         assert want.detail == Detail.SCORE
         return align_rectangles(self._align, window, want, pair_mask)
@@ -306,7 +305,7 @@ class _Plan:
     row_stop: int
     first_column: int
     column_stop: int
-    bases: npt.NDArray[np.int64]
+    bases: Int64s
     stride: int
 
     @property
@@ -314,9 +313,7 @@ class _Plan:
         return -(-(self.column_stop - self.first_column) // WORD)
 
     @classmethod
-    def of(
-        cls, window: Window, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32]
-    ) -> _Plan:
+    def of(cls, window: Window, rows: Int32s, columns: Int32s) -> _Plan:
         as_given = cls(
             False,
             window.row_start,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import UInt8s
 from pairalign.engines.cuda.pinning import Pinning
 from pairalign.engines.device.tile_plan import ALIGNMENT
 
@@ -51,8 +52,8 @@ class Slot:
         self._arena_bytes = 0
         self._retired: list[Any] = []  # arenas that became too small
         self._retired_bytes = 0
-        self._outgrown: list[npt.NDArray[np.uint8]] = []  # pinned buffers that did
-        self._pinned: dict[str, npt.NDArray[np.uint8]] = {}
+        self._outgrown: list[UInt8s] = []  # pinned buffers that did
+        self._pinned: dict[str, UInt8s] = {}
 
     @property
     def arena_bytes(self) -> int:
@@ -180,7 +181,7 @@ class Slot:
         self._retired, self._retired_bytes = [], 0
 
 
-def _free_pinned(buffer: npt.NDArray[np.uint8]) -> None:
+def _free_pinned(buffer: UInt8s) -> None:
     base = buffer.base
     if base is not None and hasattr(base, "free"):  # PagelockedHostAllocation, unused
         base.free()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import KernelBuildError
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.cpu.cpu_engine import Pruning
@@ -131,9 +132,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
         return CudaPairFilter(self._context, self._device.current, host, **options)
 
-    def reach(
-        self, window: Window, least: int, least_by_end: npt.NDArray[np.int32]
-    ) -> ReachingPairs | None:
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
         """Score all pairs of a window; of semiglobal ones look at where they end, too.
 
         Parameters
@@ -232,9 +231,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 self._pool.close()  # others may share it
                 raise
 
-    def _align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def _align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         try:
             return self._in_window(window, lambda: self._router.align(window, want, pair_mask))
         except KernelBuildError as error:

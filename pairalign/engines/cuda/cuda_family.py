@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s, distinct
+from pairalign.base.arrays import Bools, Int32s, UInt8s, distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
@@ -83,7 +83,7 @@ class DeviceContext(FamilyContext):
     def __post_init__(self) -> None:
         self.columns = self.targets
 
-    def used_codes(self) -> npt.NDArray[np.uint8]:
+    def used_codes(self) -> UInt8s:
         """Return the codes of the sets' residues, ascending, with those of the other strand."""
         sets = [self.queries] if self.one_set else [self.queries, self.targets]
         codes = np.concatenate([codes_in(device_set.sequences) for device_set in sets])
@@ -137,9 +137,7 @@ class KernelFamily(Protocol):
         """Load modules and upload tables. Sequences are already on the device."""
         ...
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of a window, or those `pair_mask` (bool[pairs]) names, in order.
 
         Raises
@@ -160,7 +158,7 @@ class KernelFamily(Protocol):
         """Align some pairs of a window; see `CudaEngine.align_numbers`. None: it cannot."""
         return None
 
-    def expect(self, window: Window, pair_mask: npt.NDArray[np.bool_]) -> None:
+    def expect(self, window: Window, pair_mask: Bools) -> None:
         """Learn which pairs will come, of a window that has all: compile nothing else at once."""
         return
 

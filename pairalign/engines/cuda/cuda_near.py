@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
@@ -76,7 +76,7 @@ class PairKernel(Protocol):
     def pairs_of(self, start: int, stop: int) -> int:
         """Return the number of pairs of some rows."""
 
-    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> npt.NDArray[np.void]:
+    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> Structs:
         """Return the kernel's struct, less the rows, ``found``, ``count`` and ``capacity``.
 
         `copy` puts an array on the device and returns its address.
@@ -100,7 +100,7 @@ class NearKernel:
         longest = max(int(side.lengths.max()) for side in (problem.rows, problem.columns))
         return longest <= LONGEST and int(problem.gaps.min()) > 0
 
-    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> npt.NDArray[np.void]:
+    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> Structs:
         """Put sets and costs on the device; see `PairKernel`."""
 
         def upload(side: NearSide) -> tuple[int, ...]:
@@ -244,7 +244,7 @@ class _OnGpu:
         positions = (pairs["row"], pairs["column"], pairs["value"].copy())
         yield by_input_index(positions, self._kernel.orders, one_set=self._kernel.one_set)
 
-    def _launch(self, start: int, stop: int) -> npt.NDArray[np.void] | None:
+    def _launch(self, start: int, stop: int) -> Structs | None:
         """Compare some rows with all columns; None: more pairs are near than there is room for."""
         slot, driver, room = self._slot, self._device.driver, self._room
         assert slot is not None

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.cpu_pair_filter import LENGTH_BOUND, FilteredSet, PairFilter, PairsLeft
@@ -26,8 +27,6 @@ from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.pairs.windows import Window
-
-Mask = npt.NDArray[np.bool_]
 
 log = logging.getLogger("pairalign")
 
@@ -136,7 +135,7 @@ class CudaPairFilter:
         pool.shutdown(wait=False)
         wait([self._module], PATIENCE)
 
-    def choose(self, window: Window, pair_mask: Mask | None = None) -> PairsLeft:
+    def choose(self, window: Window, pair_mask: Bools | None = None) -> PairsLeft:
         """Drop pairs of a window; see `PairFilter.choose`. The mask holds until the next call.
 
         Raises
@@ -233,7 +232,7 @@ class CudaPairFilter:
         start = window.first_column(window.row_start)
         return int(self._context.targets.lengths[start : window.column_stop].max(initial=0))
 
-    def _choose(self, slot: Slot, window: Window, chosen: Mask | None) -> PairsLeft:
+    def _choose(self, slot: Slot, window: Window, chosen: Bools | None) -> PairsLeft:
         """Launch the kernels on a window, and wait for what they leave."""
         counts = np.zeros(1, COUNTS)
         counts["score"] = _NO_SCORE
@@ -271,7 +270,7 @@ class CudaPairFilter:
         self,
         slot: Slot,
         kernel: int,
-        arguments: npt.NDArray[np.void],
+        arguments: Structs,
         blocks: int,
         threads: int,
         shared: int = 0,
@@ -297,6 +296,6 @@ class CudaPairFilter:
         return -(-max(codes * (WORDS + 4), min(moving, _MOST_TABLE_WORDS)) // 4) * 4
 
 
-def _are_few(chosen: Mask | None) -> bool:
+def _are_few(chosen: Bools | None) -> bool:
     """Whether so few pairs are chosen that the host, which looks at no others, is as fast."""
     return chosen is not None and np.count_nonzero(chosen) * _PAIRS_A_CHOSEN < len(chosen)

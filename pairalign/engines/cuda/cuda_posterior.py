@@ -26,6 +26,7 @@ from pairalign.alignments.posteriors import (
     join_posteriors,
     with_pairs,
 )
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.buffers import Slot
@@ -54,7 +55,7 @@ _ENTRIES_A_RESIDUE = 20
 _RESULTS_SHARE = 0.5
 """Of the memory that the engine may use, for results; the warps have the others."""
 
-Indices = npt.NDArray[np.int32]
+Indices = Int32s
 
 
 class CudaPosteriorEngine:
@@ -215,7 +216,7 @@ class CudaPosteriorEngine:
 
     def _launch(
         self, slot: Slot, queries: Indices, targets: Indices, arithmetic: int
-    ) -> tuple[SparsePosteriors, npt.NDArray[np.int64]] | None:
+    ) -> tuple[SparsePosteriors, Int64s] | None:
         """Compute pairs at once; return them, and which are too wide; None: there is no room."""
         residues = int(self._lengths[queries].sum())
         found_size = max(1 << 12, residues * _ENTRIES_A_RESIDUE)
@@ -246,7 +247,7 @@ class CudaPosteriorEngine:
 
     def _run(
         self, slot: Slot, plan: Plan, arithmetic: int, found_size: int
-    ) -> tuple[SparsePosteriors, npt.NDArray[np.int64]] | int:
+    ) -> tuple[SparsePosteriors, Int64s] | int:
         """Run the kernels of a plan; return the entries that there are if they found no room."""
         tables = {
             "tasks": plan.tasks,
@@ -298,9 +299,9 @@ class CudaPosteriorEngine:
         plan: Plan,
         at: dict[str, int],
         counts: Indices,
-        too_wide: npt.NDArray[np.bool_],
+        too_wide: Bools,
         arithmetic: int,
-    ) -> tuple[SparsePosteriors, npt.NDArray[np.int64]]:
+    ) -> tuple[SparsePosteriors, Int64s]:
         """Have the entries put in the order of the pairs, and fetch them."""
         pairs = len(counts)
         offsets = np.zeros(pairs + 1, np.int64)

@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s, UInt8s
 from pairalign.engines.device.device_sets import DeviceSet
 
 SOURCE = "reverse_complement.cu"
@@ -49,9 +49,9 @@ class OtherStrand:
         driver: ModuleType,
         load_module: Callable[[str, Mapping[str, int | str]], Any],
         columns: DeviceSet,
-        starts: npt.NDArray[np.int64],
+        starts: Int64s,
         *,
-        complement: npt.NDArray[np.uint8],
+        complement: UInt8s,
         padding: int,
         most_at_once: int = _MOST_AT_ONCE,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Structs, UInt8s
 from pairalign.base.native import struct_dtype
 from pairalign.pairs.windows import Window
 
@@ -49,9 +49,9 @@ class TcrKernel:
 
     source, name = "near/tcrdist.cu", "find_near_receptors"
 
-    regions: npt.NDArray[np.void]
+    regions: Structs
     arrays: Sequence[tuple[npt.NDArray[Any], ...]]
-    costs: npt.NDArray[np.uint8]
+    costs: UInt8s
     limit: int
     orders: tuple[Int32s, Int32s]
     one_set: bool
@@ -67,7 +67,7 @@ class TcrKernel:
         """Return the number of pairs of some rows."""
         return Window(0, start, stop, 0, len(self.orders[1]), triangular=self.one_set).pairs
 
-    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> npt.NDArray[np.void]:
+    def arguments(self, copy: Callable[[npt.NDArray[Any]], int]) -> Structs:
         """Put regions and costs on the device; see `PairKernel`."""
         regions = self.regions.copy()
         for name, arrays in zip(_ARRAYS, zip(*self.arrays, strict=True), strict=True):

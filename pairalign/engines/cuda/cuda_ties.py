@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.tie_counts import Counts, TiePairs, TieProblem
+from pairalign.base.arrays import Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
@@ -145,7 +146,7 @@ class CudaTies:
         most = self.multiprocessors * _MULTIPROCESSOR_BLOCKS
         return min(room, most, -(-pairs // block_pairs))
 
-    def _upload(self, problem: TieProblem) -> npt.NDArray[np.void]:
+    def _upload(self, problem: TieProblem) -> Structs:
         """Put sets and costs on the device; return what the kernels are given of them."""
         arguments = np.zeros((), ARGUMENTS)
         queries, targets = problem.sets
@@ -181,7 +182,7 @@ def _module_of(problem: TieProblem) -> ModuleRequest:
     return ModuleRequest(SOURCE, VARIANTS[2 * local + same])
 
 
-def _structs_of(pairs: TiePairs) -> npt.NDArray[np.void]:
+def _structs_of(pairs: TiePairs) -> Structs:
     structs = np.zeros(len(pairs), PAIR)
     structs["row"], structs["column"], structs["best"] = pairs.rows, pairs.columns, pairs.best
     structs["row_set"], structs["turned"] = pairs.row_set, pairs.turned

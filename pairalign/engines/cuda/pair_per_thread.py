@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Structs
+from pairalign.base.arrays import Bools, Int32s, Structs
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
@@ -108,9 +107,7 @@ class PairPerThread(KernelFamily):
         """Free the memory of batches; the next batch allocates it again."""
         self.pipeline.free_memory()
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align a window's pairs; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         return align_rectangles(self._align, window, want, pair_mask)
 
@@ -227,7 +224,7 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
         return _Flight(assembly.place(batch.pairs), addresses["runs"])
 
     def _copy_fields(
-        self, fields: npt.NDArray[np.int32], place: slice, pairs: int, address: int, slot: Slot
+        self, fields: Int32s, place: slice, pairs: int, address: int, slot: Slot
     ) -> None:
         driver = self._context.driver
         if fields.shape[1] == pairs:  # a batch is the whole window

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.scoring.posterior_models import CODES, OF_STATES, PosteriorModel
@@ -47,7 +48,7 @@ _MOST_STRIP_ENTRIES = (
 
 SOURCE = "posterior/posterior.cu"
 
-Indices = npt.NDArray[np.int32]
+Indices = Int32s
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,10 @@ class Kernel:
         chunk = self.chunk_bytes * _STRIP * kept * LANES
         return kept * CODES * CODES * self.number_bytes + warps * chunk
 
-    def strips_of_block(self, strips: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def strips_of_block(self, strips: Int64s) -> Int64s:
         """Return between how many strips the state is kept at a time, to take least memory."""
         strip = 1 + _STRIP * self.number_bytes / self.chunk_bytes  # states a column
-        blocks: npt.NDArray[np.int64] = np.ceil(np.sqrt(strips / strip)).astype(np.int64)
+        blocks: Int64s = np.ceil(np.sqrt(strips / strip)).astype(np.int64)
         return blocks
 
 
@@ -164,11 +165,11 @@ class Plan:
 
     queries_of_all: Indices
     targets_of_all: Indices
-    places: npt.NDArray[np.int64]
+    places: Int64s
     tasks: npt.NDArray[Any]
     targets: Indices
     rows_of_pairs: Indices
-    first_strips: npt.NDArray[np.int64]
+    first_strips: Int64s
     strips: int
     warps: int
     warp_bytes: int
@@ -188,18 +189,18 @@ class Plan:
         arguments["strip_entries"] = self.strip_entries
         return arguments
 
-    def pairs_of(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def pairs_of(self, chosen: Bools) -> Int64s:
         """Return which of the given pairs are chosen among the tasks' pairs."""
         return np.flatnonzero(chosen[self.places])
 
 
-def strips_of(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def strips_of(rows: Int32s) -> Int32s:
     """Return how many strips sequences x of these lengths have."""
     return (rows + _STRIP - 1) // _STRIP
 
 
 def plan_pairs(
-    lengths: npt.NDArray[np.int64],
+    lengths: Int64s,
     queries: Indices,
     targets: Indices,
     *,
@@ -266,16 +267,14 @@ def plan_pairs(
     )
 
 
-def _order(
-    lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices
-) -> npt.NDArray[np.int64]:
+def _order(lengths: Int64s, queries: Indices, targets: Indices) -> Int64s:
     """Return pairs by query, then the longest targets first; one key sorts faster than two."""
     spans = int(lengths.max()) + 1
     keys = queries * np.int64(spans) + (spans - 1 - lengths)[targets]
     return np.argsort(keys, kind="stable")
 
 
-def _deal(lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices) -> npt.NDArray[Any]:
+def _deal(lengths: Int64s, queries: Indices, targets: Indices) -> npt.NDArray[Any]:
     """Return tasks of pairs that are sorted by query, the longest targets first."""
     begins = np.flatnonzero(np.diff(queries, prepend=-1))
     counts = np.diff(begins, append=len(queries))
@@ -290,9 +289,9 @@ def _deal(lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices) ->
 
 
 def _divide(
-    strips: npt.NDArray[np.int64],
-    longest: npt.NDArray[np.int64],
-    block: npt.NDArray[np.int64],
+    strips: Int64s,
+    longest: Int64s,
+    block: Int64s,
     kernel: Kernel,
     strip_entries: int,
 ) -> tuple[dict[str, int], int]:

@@ -7,11 +7,8 @@ both, and leaves them the pairs for which it does not pay.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
 from pairalign.engines.cuda.pruned.pruned_family import PrunedPairs
@@ -19,8 +16,6 @@ from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.reaching_pairs import ReachingPairs
-
-Mask = npt.NDArray[np.bool_]
 
 
 class Router:
@@ -69,7 +64,7 @@ class Router:
         if self._long is not None and self._long_is_open:
             self._long.close()
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of a window, or those that `pair_mask` names, in their order."""
         if self.pruned is None or not self.pruned.pays(window, pair_mask):
             return self._align_in_full(window, want, pair_mask)
@@ -77,7 +72,7 @@ class Router:
         return self.pruned.align(window, want, pair_mask)
 
     def _align_in_full(
-        self, window: Window, want: Want, pair_mask: Mask | None = None
+        self, window: Window, want: Want, pair_mask: Bools | None = None
     ) -> Alignments:
         context = self._context
         long = self._long_pairs(window, pair_mask)
@@ -101,7 +96,7 @@ class Router:
         rows, columns = len(context.queries.lengths), len(context.targets.lengths)
         return rows * (rows - 1) // 2 if context.one_set else rows * columns
 
-    def _long_pairs(self, window: Window, pair_mask: Mask | None) -> Mask | None:
+    def _long_pairs(self, window: Window, pair_mask: Bools | None) -> Bools | None:
         """Return which pairs are for the kernel of block diagonals; None: none."""
         if self._long is None:
             return None
@@ -132,7 +127,7 @@ class Router:
         """Whether `align_long` may be called."""
         return self._long is not None
 
-    def align_long(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align_long(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align pairs by the kernel of block diagonals; nothing else may be under way."""
         assert self._long is not None
         self.family.release()

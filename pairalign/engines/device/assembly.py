@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.base.arrays import Int64s, UInt32s
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -54,7 +55,7 @@ class Assembly:
         self._names = _SCORE_ROWS + (STATS_FIELDS if want.detail >= Detail.STATS else ())
         count = len(self._names)
         self.fields = self._array(count * pairs, np.int32).reshape(count, pairs)
-        self.run_offsets: npt.NDArray[np.int64] | None = None
+        self.run_offsets: Int64s | None = None
         if want.detail >= Detail.CIGAR:
             self.run_offsets = self._array(pairs + 1, np.int64)
             self.run_offsets[0] = 0
@@ -74,7 +75,7 @@ class Assembly:
         self._placed = place.stop
         return place
 
-    def add_runs(self, place: slice) -> npt.NDArray[np.uint32]:
+    def add_runs(self, place: slice) -> UInt32s:
         """Return where the CIGAR runs of a batch go, to be filled by the caller.
 
         `run_offsets` must hold where the batch's own runs end; they become the window's. Batches

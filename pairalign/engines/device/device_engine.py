@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.strands import to_original_strands
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import DeviceError, KernelBuildError, PairalignError, shown_name
 from pairalign.engines import Engine, EngineRequest, OnDevice
 from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning
@@ -64,7 +65,7 @@ class HostFallback:
         window: Window,
         want: Want,
         device: str,
-        pair_mask: npt.NDArray[np.bool_] | None = None,
+        pair_mask: Bools | None = None,
         *,
         long: bool = False,
     ) -> Alignments:
@@ -109,9 +110,7 @@ class HostFallback:
                 self._engine.close()
                 self._engine = None
 
-    def _log(
-        self, window: Window, device: str, pair_mask: npt.NDArray[np.bool_] | None, long: bool
-    ) -> None:
+    def _log(self, window: Window, device: str, pair_mask: Bools | None, long: bool) -> None:
         rows, columns = window.positions()
         pair = 0 if pair_mask is None else int(np.argmax(pair_mask))
         queries, targets = self._problem.queries, self._problem.others
@@ -140,7 +139,6 @@ class Device(Protocol):
 
 _Device = TypeVar("_Device", bound=Device)
 _Family = TypeVar("_Family")
-Mask = npt.NDArray[np.bool_]
 
 
 class DeviceEngine(ABC, Generic[_Device]):
@@ -195,7 +193,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         self._is_open = False
         self._buffers: list[Any] = []
         self._allocated = 0
-        self._ranks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
+        self._ranks: tuple[Int32s, Int32s] | None = None
         self._choose_kernels(family, detail)
         try:
             self._open(memory_bytes, pinned_bytes)
@@ -235,9 +233,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         """Upload the sets and open the kernels."""
 
     @abstractmethod
-    def _align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def _align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         """Align the pairs of a window, sequences as the kernels read them."""
 
     @abstractmethod
@@ -250,9 +246,7 @@ class DeviceEngine(ABC, Generic[_Device]):
 
     # What all have in common
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`.
 
         Raises
@@ -274,7 +268,7 @@ class DeviceEngine(ABC, Generic[_Device]):
                 alignments = self._align_in_two(window, want, swapped, pair_mask)
             return to_original_strands(alignments, window)
 
-    def _swapped_on_other_strand(self, window: Window, want: Want) -> Mask | None:
+    def _swapped_on_other_strand(self, window: Window, want: Want) -> Bools | None:
         """Return the pairs of a window whose target runs along the rows, if kernels turn that.
 
         They turn the columns of the window, as is right for all others. A score is the same then,
@@ -287,11 +281,11 @@ class DeviceEngine(ABC, Generic[_Device]):
         ranks = find_row_ranks(self.queries, self.targets) if self._ranks is None else self._ranks
         self._ranks = ranks
         rows, columns = window.positions()
-        swapped: Mask = ranks[1][columns] < ranks[0][rows]
+        swapped: Bools = ranks[1][columns] < ranks[0][rows]
         return swapped if swapped.any() else None
 
     def _align_in_two(
-        self, window: Window, want: Want, swapped: Mask, pair_mask: Mask | None
+        self, window: Window, want: Want, swapped: Bools, pair_mask: Bools | None
     ) -> Alignments:
         """Align pairs here and, where `swapped`, on the host; in the order of the window."""
         here, there = (

@@ -6,20 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.base.arrays import distinct
+from pairalign.base.arrays import Bools, Int32s, Int64s, distinct
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
-
-Mask = npt.NDArray[np.bool_]
 
 _BLOCK, _MOST_RECTANGLES = 16, 64
 
 
 def align_rectangles(
-    align: Callable[[Window, Want], Alignments], window: Window, want: Want, pair_mask: Mask | None
+    align: Callable[[Window, Want], Alignments], window: Window, want: Want, pair_mask: Bools | None
 ) -> Alignments:
     """Align the pairs of a window that `pair_mask` names, in their order.
 
@@ -47,9 +44,7 @@ def align_rectangles(
     return alignments
 
 
-def _rectangles(
-    window: Window, pair_mask: Mask
-) -> Iterator[tuple[Window, npt.NDArray[np.int64], Mask]]:
+def _rectangles(window: Window, pair_mask: Bools) -> Iterator[tuple[Window, Int64s, Bools]]:
     """Cover the chosen pairs of a window with a few rectangles.
 
     Yields
@@ -85,7 +80,7 @@ def _rectangles(
 
 
 def _blocks(
-    window: Window, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32], size: int
+    window: Window, rows: Int32s, columns: Int32s, size: int
 ) -> list[tuple[int, int, int, int]]:
     """Return runs of blocks of `size` x `size` pairs that hold some pair, row by row."""
     row_blocks = (rows - window.row_start) // size

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s, UInt8s
 from pairalign.base.error_types import DeviceError
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
@@ -57,7 +56,7 @@ class DeviceSet:
     """
 
     sequences: SequenceSet
-    lengths: npt.NDArray[np.int32]
+    lengths: Int32s
     codes: Any
     starts: Any
     device_lengths: Any
@@ -68,10 +67,10 @@ class DeviceSet:
 class SetLayout:
     """The arrays of a `DeviceSet` before they are copied to the device, with its shapes."""
 
-    codes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int32]
-    order: npt.NDArray[np.int32]
+    codes: UInt8s
+    starts: Int64s
+    lengths: Int32s
+    order: Int32s
 
 
 class Shared:
@@ -157,7 +156,7 @@ class FamilyContext:
         return halved
 
 
-def padded_lengths(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def padded_lengths(lengths: Int32s) -> Int64s:
     """Bytes that sequences of these lengths take, each where 16 bytes can be read."""
     return -(-lengths.astype(np.int64) // SEQUENCE_ALIGNMENT) * SEQUENCE_ALIGNMENT
 

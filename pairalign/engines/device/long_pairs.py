@@ -6,13 +6,12 @@ What the rule in `long_pairs` follows from is in ``docs/long-pairs.md``.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.pairs.windows import Window, count_cells
 
-Mask = npt.NDArray[np.bool_]
-Lengths = npt.NDArray[np.int32]
+Lengths = Int32s
 
 LEAST_RESIDUES = 1000
 """Least residues of the shorter sequence of a pair for block diagonals."""
@@ -36,8 +35,8 @@ def may_have_long(window: Window, rows: Lengths, columns: Lengths) -> bool:
 
 
 def long_pairs(
-    window: Window, pair_mask: Mask | None, rows: Lengths, columns: Lengths, multiprocessors: int
-) -> Mask | None:
+    window: Window, pair_mask: Bools | None, rows: Lengths, columns: Lengths, multiprocessors: int
+) -> Bools | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
     A pair is such a pair when its shorter sequence has at least `LEAST_RESIDUES`, and the window's
@@ -68,7 +67,7 @@ def long_pairs(
     cells = m * n
     shorter = np.minimum(m, n)
     work = np.where(shorter >= LEAST_RESIDUES, cells * _busy(shorter, multiprocessors), 0)
-    long: Mask = np.zeros(len(cells), np.bool_)
+    long: Bools = np.zeros(len(cells), np.bool_)
     while True:  # without the long ones the others keep the device less busy
         longer = work > int(cells[~long].sum())
         if longer.sum() == long.sum():
@@ -83,16 +82,12 @@ def long_pairs(
     return long_mask
 
 
-def _busy(
-    residues: int | npt.NDArray[np.int64], multiprocessors: int
-) -> float | npt.NDArray[np.float64]:
+def _busy(residues: int | Int64s, multiprocessors: int) -> float | Doubles:
     """Return how many pairs of a given length keep a device busy, float."""
     return multiprocessors * (residues / RESIDUES_A_PAIR) ** 2
 
 
-def merge(
-    window: Window, parts: list[Alignments], orders: tuple[npt.NDArray[np.int32], ...]
-) -> Alignments:
+def merge(window: Window, parts: list[Alignments], orders: tuple[Int32s, ...]) -> Alignments:
     """Join alignments of different pairs of a window, each part in its order, to the window's.
 
     Parameters

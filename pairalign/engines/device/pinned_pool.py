@@ -24,11 +24,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import UInt8s
+
 _PAGE = 4096
 _LEAST_SEGMENT = 64 << 10
 _MOST_AHEAD = 512 << 20  # a segment is larger than asked for by no more than this
 
-Block = npt.NDArray[np.uint8]
+Block = UInt8s
 Extent = tuple[int, int]  # first byte in a segment, and the one after the last
 
 

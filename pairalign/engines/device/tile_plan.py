@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, Int64s, Structs
 from pairalign.base.native import struct_dtype
 from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.pairs.want import Want
@@ -46,7 +45,7 @@ ARGUMENTS = struct_dtype(
 assert TILE.itemsize == 40
 assert ARGUMENTS.itemsize == 200
 
-Tiles = npt.NDArray[np.void]
+Tiles = Structs
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Rectangle:
         columns = self.column_start, self.column_stop
         return self.row_start, self.row_stop, *columns, self.triangular
 
-    def first_columns(self) -> npt.NDArray[np.int64]:
+    def first_columns(self) -> Int64s:
         """First column with a pair, of each row."""
         return first_columns(*self.bounds)
 
@@ -205,7 +204,7 @@ class TileBatch:
         return limit is None or max(self.array_bytes(costs).values()) <= limit
 
     def write_numbers(
-        self, arguments: npt.NDArray[np.void], want: Want, scoring: Scoring, *, one_set: bool
+        self, arguments: Structs, want: Want, scoring: Scoring, *, one_set: bool
     ) -> None:
         """Set the fields of `BATCH_NUMBERS`, and `ends`, in what a kernel is given."""
         arguments["tile_count"] = len(self.tiles)
@@ -317,7 +316,7 @@ class Planner:
             most_runs=int(((longest + columns_of) * WARP).sum()),
         )
 
-    def masked(self, batch: TileBatch, pair_mask: npt.NDArray[np.bool_]) -> TileBatch:
+    def masked(self, batch: TileBatch, pair_mask: Bools) -> TileBatch:
         """Return a batch of only the pairs of `pair_mask`; its arrays stay where they are.
 
         Parameters
@@ -341,14 +340,14 @@ class Planner:
 
     def _grid(
         self,
-        rows: npt.NDArray[np.int64],
-        first: npt.NDArray[np.int64],
-        columns: npt.NDArray[np.int64],
-        row_lengths: npt.NDArray[np.int64],
-        column_lengths: npt.NDArray[np.int64],
+        rows: Int64s,
+        first: Int64s,
+        columns: Int64s,
+        row_lengths: Int64s,
+        column_lengths: Int64s,
         *,
         swapped: int,
-    ) -> tuple[Tiles, npt.NDArray[np.int64]]:
+    ) -> tuple[Tiles, Int64s]:
         """Lay tiles over consecutive positions; also return their longest row sequences.
 
         Row ``rows[k]`` has pairs with the columns from ``first[k]`` on, and `first` never falls.

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools
 from pairalign.base.error_types import DeviceError
 from pairalign.engines import Engine, EngineRequest
 from pairalign.engines.device.device_engine import DeviceEngine, choose_among
@@ -142,9 +143,7 @@ class OpenClEngine(DeviceEngine[OpenClDevice]):
         self._context.memory_bytes = limit - self._allocated
         self._family.open(self._context)
 
-    def _align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def _align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         """Leave pairs to the CPU that would keep one work-item busy and the others waiting."""
         context = self._context
         long = None

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.device_sets import FamilyContext
 from pairalign.engines.device.pinned_pool import PinnedPool
@@ -79,9 +80,7 @@ class OpenClContext(FamilyContext):
                 self.queue, array, buffer, src_offset=offset_bytes, is_blocking=True
             )
 
-    def read_fields(
-        self, fields: npt.NDArray[np.int32], place: slice, buffer: pyopencl.Buffer
-    ) -> None:
+    def read_fields(self, fields: Int32s, place: slice, buffer: pyopencl.Buffer) -> None:
         """Copy a batch's results, a row of int32 a field, to their place in `fields`."""
         pairs = place.stop - place.start
         if fields.shape[1] == pairs:  # a batch is the whole window
@@ -168,9 +167,7 @@ class OpenClFamily(Protocol):
         """Upload tables. Sequences are already on the device."""
         ...
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         """Align the pairs of a window, in their order; columns of strand -1 reverse-complemented.
 
         Raises

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.choices import ALL_MODES
 from pairalign.base.native import struct_dtype
 from pairalign.engines.device.assembly import Assembly
@@ -91,9 +91,7 @@ class OpenClPairPerThread:
         self._matrix.release()
         self._kernels = {}
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         """Align a window batch by batch; see `OpenClFamily`."""
         context = self._context
         whole = Rectangle.of(window)
@@ -116,8 +114,8 @@ class OpenClPairPerThread:
         costs: Costs,
         width: Width,
         want: Want,
-        pair_mask: npt.NDArray[np.bool_] | None,
-    ) -> npt.NDArray[np.int64]:
+        pair_mask: Bools | None,
+    ) -> Int64s:
         """Align a batch whose arrays have their buffers, and wait for it.
 
         Returns
@@ -199,8 +197,8 @@ class _Flight:
     """A batch that has been aligned."""
 
     buffers: dict[str, Any]
-    ends: npt.NDArray[np.int64]  # of each pair's CIGAR runs
-    pair_mask: npt.NDArray[np.bool_] | None  # the pairs that were aligned; None: all
+    ends: Int64s  # of each pair's CIGAR runs
+    pair_mask: Bools | None  # the pairs that were aligned; None: all
 
 
 class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
@@ -212,7 +210,7 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
         context: OpenClContext,
         window: Window,
         want: Want,
-        pair_mask: npt.NDArray[np.bool_] | None,
+        pair_mask: Bools | None,
     ) -> None:
         pairs = window.pairs if pair_mask is None else int(pair_mask.sum())
         self.assembly = Assembly(pairs, want, context.pool)
@@ -275,5 +273,5 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])
 
-    def _mask_of(self, batch: TileBatch) -> npt.NDArray[np.bool_] | None:
+    def _mask_of(self, batch: TileBatch) -> Bools | None:
         return None if self._pair_mask is None else self._pair_mask[self._started :][: batch.pairs]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.native import struct_dtype
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
@@ -62,7 +62,7 @@ class _Launch:
         Work-groups; they take the pairs in turn.
     """
 
-    profile_starts: npt.NDArray[np.int64]
+    profile_starts: Int64s
     pitch: int
     local: bool
     groups: int
@@ -133,9 +133,7 @@ class OpenClStriped:
         self._matrix.release()
         self._kernels = {}
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Score a window batch by batch; see `OpenClFamily`."""
         assert want.detail == Detail.SCORE, "the engine was opened for scores"
         context = self._context
@@ -238,7 +236,7 @@ class _Batch:
 
     rectangle: Rectangle
     launch: _Launch
-    numbers: npt.NDArray[np.int64] | None
+    numbers: Int64s | None
     sizes: dict[str, int]
     fits: bool
 
@@ -265,7 +263,7 @@ class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
         pairs: int,
         window: Window,
         want: Want,
-        pair_mask: npt.NDArray[np.bool_] | None,
+        pair_mask: Bools | None,
     ) -> None:
         self.assembly = Assembly(pairs, want, context.pool)
         self._family = family

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignment_records import (
     CLAIMS,
@@ -19,6 +18,7 @@ from pairalign.alignments.alignment_records import (
     read_lines,
 )
 from pairalign.alignments.fields import BLAST6, run_along_query
+from pairalign.base.arrays import Bools
 from pairalign.base.error_types import AlignmentFileError, FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import is_whole, tsv_of
@@ -96,7 +96,7 @@ class SamReader(LineReader):
         tags=True,
         comment="@",
     )
-    _listed: npt.NDArray[np.bool_] | None = None
+    _listed: Bools | None = None
 
     def pieces(self) -> Iterator[bytes]:
         """Yield pieces of whole lines; the header is checked before the first.
@@ -143,7 +143,7 @@ class SamReader(LineReader):
         if lengths:
             self._listed = self._lengths_agree(lengths)
 
-    def _lengths_agree(self, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
+    def _lengths_agree(self, lengths: dict[str, int]) -> Bools:
         """Return which targets the header lists; AlignmentFileError for one of another length."""
         names = self.names[1]
         places = names.find(list(lengths))

@@ -20,11 +20,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s, UInt32s
 from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError
 from pairalign.jobs.run.inputs import check_strand
@@ -63,8 +62,8 @@ class CircularAlignments:
     """
 
     found: Alignments
-    reversed: npt.NDArray[np.bool_]
-    is_best: npt.NDArray[np.bool_]
+    reversed: Bools
+    is_best: Bools
 
 
 def align_circular(
@@ -246,7 +245,7 @@ def _align_again(
     return align_list(again, PairList(numbers, numbers), detail, resources)
 
 
-def _longest_run(runs: npt.NDArray[np.uint32]) -> tuple[tuple[int, ...], int]:
+def _longest_run(runs: UInt32s) -> tuple[tuple[int, ...], int]:
     """Return where the longest run of matches begins in query and target, and its length."""
     operation, length = runs & 15, (runs >> 4).astype(np.int64)
     matched = np.where(operation == MATCH, length, 0)

@@ -31,7 +31,7 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.choices import CLUSTER_ORDERS
 from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
 from pairalign.base.function_options import takes
@@ -337,9 +337,9 @@ class BestEdges:
     def _among_best(
         self,
         alignments: Alignments,
-        ends: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
-        pairs: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.bool_]:
+        ends: tuple[Int32s, Int32s],
+        pairs: Int64s,
+    ) -> Bools:
         """Return which ends of pairs are among the best of their node, bool of shape (ends,)."""
         nodes, others = ends  # others by their places
         keys: list[npt.NDArray[Any]] = [others, -alignments.raw_score[pairs].astype(np.int64)]

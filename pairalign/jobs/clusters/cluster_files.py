@@ -9,10 +9,9 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_SUFFIXES, TABLES
 from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
@@ -310,9 +309,9 @@ def write_uc_paths(alignments: Alignments) -> list[str]:
 
 def _end_to_end(
     alignments: Alignments,
-    query_lengths: npt.NDArray[np.int32],
-    target_lengths: npt.NDArray[np.int32],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    query_lengths: Int32s,
+    target_lengths: Int32s,
+) -> tuple[Int64s, Int64s, Int64s]:
     """Return lengths, operations and pairs of all runs but empty ones, those at the ends too."""
     assert alignments.cigar is not None
     assert alignments.cigar_offsets is not None
@@ -343,7 +342,7 @@ def _end_to_end(
     return lengths[kept], operations[kept], pairs[kept]
 
 
-def _texts_of(lengths: npt.NDArray[np.int64], operations: npt.NDArray[np.int64]) -> list[str]:
+def _texts_of(lengths: Int64s, operations: Int64s) -> list[str]:
     """Return the text of each run; a count of 1 is left out."""
     distinct, places = np.unique(3 * lengths + operations, return_inverse=True)
     texts = [f"{key // 3 if key >= 6 else ''}{_TEXT_OF[key % 3]}" for key in distinct.tolist()]

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
 from pairalign.base.dry_run import begin
 from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.pairs.demand import Demand
 
-Mask = npt.NDArray[np.bool_]
 
 _TRIANGLE_PAIR_BYTES = PAIR_BYTES + 8  # and the doubles of the linkage
 _AVERAGE_PAIR_BYTES = 40  # of two counts, what is sorted of them, whole distances and their sums
@@ -278,7 +276,7 @@ class ClusterWork:
             held_bytes=held_bytes,
         )
 
-    def find_medoids(self, labels: npt.NDArray[np.int64], first: Int32s) -> Int32s:
+    def find_medoids(self, labels: Int64s, first: Int32s) -> Int32s:
         """Return the sequence of each cluster with the highest mean identity with the others."""
         sums = np.zeros(len(labels))
         for pairs in pairs_within(labels, _LISTED_PAIRS):
@@ -332,7 +330,7 @@ def _edges_of(labels: Int32s) -> tuple[Int32s, Int32s]:
     return firsts[others], places[others]
 
 
-def _new_pairs(is_new: Mask) -> PairList:
+def _new_pairs(is_new: Bools) -> PairList:
     """Return the pairs that have a new sequence, the lower place first."""
     count, new = len(is_new), np.flatnonzero(is_new).astype(np.int32)
     first, second = np.repeat(new, count), np.tile(np.arange(count, dtype=np.int32), len(new))

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Float32s
 from pairalign.base.choices import BY_FILE
 from pairalign.base.error_types import DistanceError, UsageError, WrongTypeError
 from pairalign.base.function_options import takes
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 
     from pairalign.jobs.run.forecast import Work
 
-Doubles = npt.NDArray[np.float64]
 
 _PART_PAIRS = 1 << 16  # pairs at a time: measures make many doubles of a pair
 
@@ -401,7 +400,7 @@ def measure_run(
     return DistanceMatrix(list(sequences.names), distances, measure.name)
 
 
-def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
+def _fill(run: AlignmentJob, measure: Measure) -> Float32s:
     """Carry out a run; return the distances of its pairs, and NaN of those that it leaves out."""
     count = len(run.queries)
     others = None if run.targets is None else len(run.targets)
@@ -423,9 +422,7 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
     return distances
 
 
-def measure_in_order(
-    run: AlignmentJob, measure: Measure
-) -> Generator[npt.NDArray[np.float32], None, None]:
+def measure_in_order(run: AlignmentJob, measure: Measure) -> Generator[Float32s, None, None]:
     """Carry out a run over pairs; yield their distances in the order of windows.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Float32s, Int32s, Int64s
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES
 from pairalign.jobs.run.procedure import PlainProcedure
@@ -15,8 +15,6 @@ from pairalign.jobs.stages.copies_engine import either_is_query
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import first_place, lower_places
-
-Floats = npt.NDArray[np.float32]
 
 _WORTH = 0.5
 """Share of the sequences up to which a run is made of representatives alone."""
@@ -64,7 +62,7 @@ class DistinctRun:
     rows: _Groups
     columns: _Groups
 
-    def spread(self, distances: Floats) -> Floats:
+    def spread(self, distances: Float32s) -> Float32s:
         """Return the distances of all pairs, of those that the job has."""
         if self.job.targets is not None:
             by_row = distances.reshape(len(self.rows.firsts), -1)
@@ -85,7 +83,7 @@ class DistinctRun:
             np.take(values, groups[index + 1 :], out=place, mode="clip")
         return condensed
 
-    def _row(self, distances: Floats, group: int) -> Floats:
+    def _row(self, distances: Float32s, group: int) -> Float32s:
         """Return the distances of a group's sequence to one of each group."""
         groups = self.rows
         count, distinct = len(groups.firsts) + len(groups.seconds), len(groups.firsts)

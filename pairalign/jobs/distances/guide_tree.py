@@ -20,8 +20,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles, Int64s
 from pairalign.base.error_types import DistanceError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.base.packages import needed
@@ -39,7 +39,7 @@ from pairalign.results.tree_result import GuideTree
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import tree as tree_data
 from pairalign.trees.distance_matrix import DistanceMatrix, RectangularDistances
-from pairalign.trees.tree_joining import Doubles, Firsts, join_closest, join_in_order, ordered_tree
+from pairalign.trees.tree_joining import Firsts, join_closest, join_in_order, ordered_tree
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -267,7 +267,7 @@ def _farthest(
     return max(others, key=lambda leaf: (way[leaf], -leaf)), (before, way)
 
 
-def _number(parts: Parts, count: int) -> tuple[npt.NDArray[np.int64], Doubles]:
+def _number(parts: Parts, count: int) -> tuple[Int64s, Doubles]:
     """Give numbers to the inner nodes of a rooted tree, lower ones first.
 
     Order: height (longest way down), then sequences below, then the first of those.

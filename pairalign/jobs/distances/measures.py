@@ -36,6 +36,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Bools, Doubles, Int64s, UInt8s
 from pairalign.base.choices import IDENTITY_MEASURES, RECEPTOR_MEASURES
 from pairalign.base.error_types import AlphabetError, UsageError
 from pairalign.pairs.want import Detail
@@ -45,9 +46,7 @@ from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import check_names, check_words
 
-Doubles = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.uint8]
-Flags = npt.NDArray[np.bool_]
+Codes = UInt8s
 
 SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
@@ -164,7 +163,7 @@ def own_scores_of(problem: Problem) -> Doubles:
     return np.concatenate((scores, self_scores(problem.others, problem.scoring)))
 
 
-def _ambiguous_of(sequences: SequenceSet) -> npt.NDArray[np.int64]:
+def _ambiguous_of(sequences: SequenceSet) -> Int64s:
     """Return how many residues of each sequence are ambiguous, int64 of shape (n,)."""
     are_ambiguous = (sequences.codes >= sequences.alphabet.unambiguous).astype(np.int64)
     return np.add.reduceat(are_ambiguous, sequences.offsets[:-1])
@@ -222,24 +221,22 @@ def _raw_score(alignments: Alignments, own_scores: Doubles) -> Doubles:
     return alignments.raw_score.astype(np.float64)
 
 
-def _are_unambiguous(query: Codes, target: Codes) -> Flags:
+def _are_unambiguous(query: Codes, target: Codes) -> Bools:
     return np.maximum(query, target) < DNA.unambiguous
 
 
-def _are_transitions(query: Codes, target: Codes) -> Flags:
+def _are_transitions(query: Codes, target: Codes) -> Bools:
     """Whether bases change within purines (A, G) or pyrimidines (C, T): their codes differ by 2."""
-    flags: Flags = _are_unambiguous(query, target) & (query ^ target == 2)
+    flags: Bools = _are_unambiguous(query, target) & (query ^ target == 2)
     return flags
 
 
-def _are_transversions(query: Codes, target: Codes) -> Flags:
-    flags: Flags = _are_unambiguous(query, target) & (query ^ target != 2)
+def _are_transversions(query: Codes, target: Codes) -> Bools:
+    flags: Bools = _are_unambiguous(query, target) & (query ^ target != 2)
     return flags
 
 
-def _count_mismatches(
-    alignments: Alignments, *kinds: Callable[[Codes, Codes], Flags]
-) -> npt.NDArray[np.int64]:
+def _count_mismatches(alignments: Alignments, *kinds: Callable[[Codes, Codes], Bools]) -> Int64s:
     """Count the columns of two residues that differ, or are ambiguous; int64 of shape (kinds, n).
 
     Parameters

@@ -38,12 +38,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.best_hits import number_pairs
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Bools, Float32s, Int32s, Int64s
 from pairalign.base.choices import GENOME_MEASURES
 from pairalign.base.declaration import make
 from pairalign.base.error_types import AlphabetError, CapacityError, ScoringError
@@ -271,7 +270,7 @@ def _means(
     groups: Groups,
     matched: _Matched,
     resources: Resources,
-) -> npt.NDArray[np.float32]:
+) -> Float32s:
     """Return the mean distance of the matched pairs of each two groups."""
     count = len(groups.names)
     means = np.full(number_of_pairs(count), measure.farthest)
@@ -422,9 +421,9 @@ class _Covered:
 
     def __init__(self) -> None:
         self.aligned = self.matched = 0
-        self._seen: dict[int, npt.NDArray[np.bool_]] = {}
+        self._seen: dict[int, Bools] = {}
 
-    def add(self, record: int, size: int, start: int, are_matched: npt.NDArray[np.bool_]) -> None:
+    def add(self, record: int, size: int, start: int, are_matched: Bools) -> None:
         """Count residues from `start` of a record of `size`, unless they have been."""
         seen = self._seen.setdefault(record, np.zeros(size, np.bool_))
         part = seen[start : start + len(are_matched)]
@@ -433,9 +432,7 @@ class _Covered:
         part[:] = True
 
 
-def _residues(
-    alignments: Alignments, index: int
-) -> Iterator[tuple[int, int, int, npt.NDArray[np.bool_]]]:
+def _residues(alignments: Alignments, index: int) -> Iterator[tuple[int, int, int, Bools]]:
     """Yield of both records: index, length, start of the span, which residues of it match."""
     assert alignments.cigar is not None
     assert alignments.cigar_offsets is not None

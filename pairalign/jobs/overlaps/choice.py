@@ -12,12 +12,11 @@ from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Int32s, Int64s, UInt8s
 from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.presets import PRESETS, Preset
@@ -253,7 +252,7 @@ def _budget(reads: SequenceSet) -> int:
 
 def _align(
     pairs: SampledPairs,
-    numbers: npt.NDArray[np.int64],
+    numbers: Int64s,
     scoring: Scoring,
     threads: int,
     memory_bytes: int,
@@ -278,16 +277,16 @@ def _align(
     return alignments.take(np.argsort(alignments.query, kind="stable"))
 
 
-def _spans(alignments: Alignments) -> npt.NDArray[np.int32]:
+def _spans(alignments: Alignments) -> Int32s:
     """Residues of the shorter span of each alignment."""
-    spans: npt.NDArray[np.int32] = np.minimum(
+    spans: Int32s = np.minimum(
         alignments.field("query_end") - alignments.field("query_start"),
         alignments.field("target_end") - alignments.field("target_start"),
     )
     return spans
 
 
-def _fit(scores: npt.NDArray[np.int32], cells: npt.NDArray[np.int64]) -> tuple[float, float]:
+def _fit(scores: Int32s, cells: Int64s) -> tuple[float, float]:
     """Return lambda and ln K of the Gumbel distribution most likely to give the scores.
 
     The likelihood's derivative by lambda falls, so that its root is found by halving; K follows.
@@ -332,7 +331,7 @@ def _describe(preset: Preset, reads: SequenceSet, seen: str) -> str:
     )
 
 
-Codes = npt.NDArray[np.uint8]
+Codes = UInt8s
 
 _WORD = 12
 """Residues of a word: of 16.8 million such words, reads that are 70% identical share
@@ -470,7 +469,7 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
     return _best_partners(keys, counts, probes, others)
 
 
-def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
+def _words_of(sequences: list[Codes]) -> tuple[Int32s, Int64s]:
     """Words of unambiguous residues, and where each begins: sequence << 32 | place in it."""
     separated = [part for record in sequences for part in (record, np.array([_SEPARATOR]))]
     codes = np.concatenate(separated)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Bools, Int64s, UInt8s
 from pairalign.pairs.windows import Window, mask_sorted_pairs
 from pairalign.sequences.sets import SequenceSet
 
@@ -34,7 +34,7 @@ _BLOCK_RESIDUES = 1 << 22
 _MOST_HELD = 1 << 24
 _SAMPLED_READS = 400
 _ODD = np.uint64(11400714819323198485)  # Knuth's multiplier of 64 bits
-_Word = tuple[Words, Words, npt.NDArray[np.bool_]]
+_Word = tuple[Words, Words, Bools]
 """Words that begin at each place, their reverse complements, and whether they have no N."""
 
 
@@ -59,7 +59,7 @@ class RunFilter:
         self._rows = rows[order]
         self._columns = columns[order]
 
-    def passing(self, window: Window, min_raw_score: int) -> npt.NDArray[np.bool_]:
+    def passing(self, window: Window, min_raw_score: int) -> Bools:
         """Return which pairs of `window` share a run, bool of shape (pairs,)."""
         return mask_sorted_pairs(window, self._rows, self._columns)
 
@@ -181,7 +181,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
     return _once(words[_is_new(words)])
 
 
-def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
+def _hashes(codes: UInt8s, size: int) -> Words:
     """Hash of each word or, if less, its reverse complement; `_NONE` of ambiguous residues."""
     if len(codes) < size:
         return np.empty(0, np.uint64)
@@ -216,7 +216,7 @@ def _once(values: npt.NDArray[_Any64]) -> npt.NDArray[_Any64]:
     return values[_is_new(values)]
 
 
-def _is_new(values: npt.NDArray[_Any64]) -> npt.NDArray[np.bool_]:
+def _is_new(values: npt.NDArray[_Any64]) -> Bools:
     """Say which values differ from the one before."""
     is_new = np.ones(len(values), np.bool_)
     is_new[1:] = values[1:] != values[:-1]

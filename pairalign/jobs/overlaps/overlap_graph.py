@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.declaration import changed, check
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
@@ -71,7 +71,7 @@ class OverlapWatcher:
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
         self.report = None if report is None else report.collector(problem, no_map=None)
-        self.kept: npt.NDArray[np.bool_] | None = None
+        self.kept: Bools | None = None
         self._asked = request
         self._overhang = overhang
         self._found = 0
@@ -107,7 +107,7 @@ class OverlapWatcher:
         self.advice.add(overlaps)
         return iter([overlaps])
 
-    def write_unitigs(self, results: Iterable[Alignments], path: str) -> npt.NDArray[np.int64]:
+    def write_unitigs(self, results: Iterable[Alignments], path: str) -> Int64s:
         """Write the unitigs of what is left; return how many overlaps of each kind that is."""
         from pairalign.jobs.overlaps.unitigs import make_unitigs, write_unitigs
 

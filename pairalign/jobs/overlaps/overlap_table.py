@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Bools, UInt8s
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
 from pairalign.base.error_types import FormatError, UsageError
 from pairalign.base.notebooks import html_table
@@ -46,10 +47,10 @@ class Overlaps(Tabular):
     """
 
     alignments: Alignments
-    kind_codes: npt.NDArray[np.uint8]
+    kind_codes: UInt8s
     preset: Preset
     stages: Stages
-    kept: npt.NDArray[np.bool_] | None = None
+    kept: Bools | None = None
 
     @property
     def reads(self) -> SequenceSet:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Doubles, Int32s, Int64s, UInt8s
 from pairalign.base.texts import quoted
 from pairalign.formats.names import table_format
 from pairalign.formats.output import open_table
@@ -35,7 +35,7 @@ FEWEST, CROSSING_SHARE = 3, 0.25
 ADAPTER = 300
 """Residues that an adapter has at most: sudden ends farther from the read's end are a chimera's."""
 
-Codes = npt.NDArray[np.uint8]
+Codes = UInt8s
 _SUDDEN, _WITH_BOTH = 1, 2
 """How an overlap ends on a side: both reads go on, or both end. 0: one of them does."""
 
@@ -88,9 +88,9 @@ class ReadReport:
 
     reads: SequenceSet
     overlaps: Int32s
-    kind_codes: npt.NDArray[np.uint8]
+    kind_codes: UInt8s
     min_depth: Int32s
-    median_depth: npt.NDArray[np.float64]
+    median_depth: Doubles
     uncovered: Int32s
     sudden_ends: list[tuple[SuddenEnd, ...]]
 
@@ -170,7 +170,7 @@ class ReadCollector:
         self._kinds = np.zeros(len(reads), np.uint8)
         self._parts: list[tuple[npt.NDArray[np.integer], ...]] = []
 
-    def add(self, alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> None:
+    def add(self, alignments: Alignments, kinds: UInt8s) -> None:
         """Take in some more overlaps.
 
         Parameters
@@ -226,7 +226,7 @@ class ReadCollector:
         )
 
 
-def report_reads(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadReport:
+def report_reads(alignments: Alignments, kinds: UInt8s) -> ReadReport:
     """Make the report of some overlaps.
 
     Parameters
@@ -239,7 +239,7 @@ def report_reads(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> ReadRe
     return collector.report()
 
 
-def _end_of(query: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> Codes:
+def _end_of(query: Int64s, target: Int64s) -> Codes:
     """Say how overlaps end on one side, by the residues that both reads have beyond it."""
     ends = np.where(np.minimum(query, target) > BEYOND, _SUDDEN, 0)
     both: Codes = np.where(np.maximum(query, target) <= ENDING, _WITH_BOTH, ends).astype(np.uint8)

@@ -15,9 +15,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine, OnDevice
 from pairalign.engines.filters import ScoreFilter
@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from pairalign.engines.cpu.strand_filter import StrandFilter
     from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
-Mask = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int64]
-Rest = npt.NDArray[np.int32]
+Numbers = Int64s
+Rest = Int32s
 Layers = list[tuple[Alignments, Numbers]]
 """The best overlaps of some pairs, then the second ones ..., and the number of the pair of each."""
 
@@ -87,7 +86,7 @@ class OverlapThresholds:
         run = ceil(matches / (self.min_overlap - matches + 1))
         return run if run >= SHORTEST else 0
 
-    def least_by_end(self, on_device: OnDevice) -> npt.NDArray[np.int32] | None:
+    def least_by_end(self, on_device: OnDevice) -> Int32s | None:
         """Return what semiglobal alignments score at least that pass; None: that is not known.
 
         See `pairalign.reads.reaching_pairs.least_by_end`.
@@ -97,7 +96,7 @@ class OverlapThresholds:
             return None
         return least_by_end(scoring, reads, self.min_overlap, self.min_identity)
 
-    def passed(self, alignments: Alignments) -> npt.NDArray[np.int64]:
+    def passed(self, alignments: Alignments) -> Int64s:
         """Return the numbers of the alignments that are long and alike enough, ascending."""
         return find_overlaps(alignments, max(1, self.min_overlap), self.min_identity)
 
@@ -116,7 +115,7 @@ class SharedFilter:
     min_raw_score: int
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def passing(self, window: Window) -> Mask:
+    def passing(self, window: Window) -> Bools:
         """Return which pairs of a window pass."""
         with self.lock:
             return self.pair_filter.passing(window, self.min_raw_score)
@@ -174,7 +173,7 @@ class StagedEngine(WrappedEngine):
         if suboptimal is not None and engine.is_gpu:
             self._beside = ThreadPoolExecutor(len(STRANDS), "suboptimal")
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
 
         Parameters
@@ -216,7 +215,7 @@ class StagedEngine(WrappedEngine):
         order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
         return _join([future.result() for future in layers], order)
 
-    def _find_least_by_end(self) -> npt.NDArray[np.int32] | None:
+    def _find_least_by_end(self) -> Int32s | None:
         on_device = self._engine.on_device
         return None if on_device is None else self._thresholds.least_by_end(on_device)
 
@@ -236,7 +235,7 @@ class StagedEngine(WrappedEngine):
         super().close()
 
     def _align_candidates(
-        self, windows: Sequence[Window], detail: Detail, pair_mask: Mask | None
+        self, windows: Sequence[Window], detail: Detail, pair_mask: Bools | None
     ) -> Alignments:
         """Align candidates on their strands; of both strands the better one, of equals plus."""
         assert self._candidates is not None
@@ -277,7 +276,7 @@ class StagedEngine(WrappedEngine):
         ]
         return _join([future.result() for future in layers], order)
 
-    def _stronger_than(self, other: Window, alignments: Alignments, places: Numbers) -> Mask:
+    def _stronger_than(self, other: Window, alignments: Alignments, places: Numbers) -> Bools:
         """Say which pairs score more than on the other strand, where they are no candidates."""
         assert self._candidates is not None
         mask = np.zeros(other.pairs, np.bool_)
@@ -299,11 +298,11 @@ class StagedEngine(WrappedEngine):
             with self._stages.timed(SCORE):
                 scores[left] = self._engine.align(other, Want(Detail.SCORE), left).raw_score
         more = 1 if other.strand > 0 else 0  # of equals plus
-        stays: Mask = alignments.raw_score >= scores[places] + more
+        stays: Bools = alignments.raw_score >= scores[places] + more
         return stays
 
     def _align_best(
-        self, window: Window, detail: Detail, mask: Mask
+        self, window: Window, detail: Detail, mask: Bools
     ) -> tuple[Alignments, Numbers, Rest]:
         """Align candidates, but for some that cannot score enough.
 
@@ -370,7 +369,7 @@ class StagedEngine(WrappedEngine):
             alignments = _align_numbers(self._engine, window, Want(detail), numbers)
         return _with_strand(alignments, window)
 
-    def _align_masked(self, window: Window, detail: Detail, mask: Mask) -> Alignments:
+    def _align_masked(self, window: Window, detail: Detail, mask: Bools) -> Alignments:
         """Align the pairs that a mask names."""
         with self._stages.timed(ALIGN):
             alignments = self._engine.align(window, Want(detail), None if mask.all() else mask)
@@ -457,7 +456,7 @@ def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
     return concatenate(joined).take(np.argsort(np.concatenate(ranks), kind="stable"))
 
 
-def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> list[Mask]:
+def _better_strands(parts: Sequence[Alignments], places: Sequence[Numbers]) -> list[Bools]:
     """Say of each pair whether it scores more than on the other strand; of equals the plus one."""
     plus, minus = parts
     _, first, second = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)

@@ -24,16 +24,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Bools, Doubles, Int64s, UInt8s
 from pairalign.base.choices import MUTUAL
 from pairalign.base.spelling import spelled
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify, overhangs
 from pairalign.sequences.sets import SequenceSet
-
-Mask = npt.NDArray[np.bool_]
 
 WEAK, ENOUGH_DEPTH = 0.6, 10.0
 """Overlaps less identical are weak; not needed where reads are covered so deep by others."""
@@ -66,7 +63,7 @@ class Reduction:
 
     def apply(
         self, alignments: Alignments, max_overhang: int, tolerance: int
-    ) -> tuple[Alignments, npt.NDArray[np.uint8], Mask | None]:
+    ) -> tuple[Alignments, UInt8s, Bools | None]:
         """Return what is left, with its kinds, and the reads that are; None: all.
 
         Parameters
@@ -78,7 +75,7 @@ class Reduction:
         tolerance : int
             See `find_transitive`.
         """
-        kept: Mask | None = None
+        kept: Bools | None = None
         if self.weak:
             alignments = alignments.take(~find_weak(alignments))
         if self.mutual != MUTUAL[0]:
@@ -119,7 +116,7 @@ class Edges:
     overlap: Int64s
 
 
-def make_edges(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
+def make_edges(alignments: Alignments, kinds: UInt8s) -> Edges:
     """Make the edges of all dovetails, each both ways.
 
     Parameters
@@ -149,7 +146,7 @@ def make_edges(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
     )
 
 
-def find_weak(alignments: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
+def find_weak(alignments: Alignments, depth: float = ENOUGH_DEPTH) -> Bools:
     """Say which overlaps are little alike and not needed.
 
     Parameters
@@ -178,11 +175,11 @@ def find_weak(alignments: Alignments, depth: float = ENOUGH_DEPTH) -> Mask:
     last = int(np.searchsorted(np.cumsum(spans[order]), enough))
     if last == len(alignments):
         return np.zeros(len(alignments), np.bool_)
-    weak: Mask = identity < min(WEAK, float(identity[order[last]]))
+    weak: Bools = identity < min(WEAK, float(identity[order[last]]))
     return weak
 
 
-def find_mutual(alignments: Alignments) -> Mask:
+def find_mutual(alignments: Alignments) -> Bools:
     """Say which overlaps reach both ends of both reads: each read is contained in the other.
 
     Parameters
@@ -195,11 +192,11 @@ def find_mutual(alignments: Alignments) -> Mask:
     ndarray of bool, shape (n,)
         Whether no read has more than `MUTUAL_END` residues beyond either end.
     """
-    mutual: Mask = np.max(overhangs(alignments), axis=0, initial=0) <= MUTUAL_END
+    mutual: Bools = np.max(overhangs(alignments), axis=0, initial=0) <= MUTUAL_END
     return mutual
 
 
-def find_representatives(alignments: Alignments, mutual: Mask) -> Mask:
+def find_representatives(alignments: Alignments, mutual: Bools) -> Bools:
     """Say which reads stand for others that they are mutually contained with.
 
     Parameters
@@ -231,7 +228,7 @@ def find_representatives(alignments: Alignments, mutual: Mask) -> Mask:
     return kept
 
 
-def find_transitive(alignments: Alignments, kinds: npt.NDArray[np.uint8], tolerance: int) -> Mask:
+def find_transitive(alignments: Alignments, kinds: UInt8s, tolerance: int) -> Bools:
     """Say which dovetails two others make superfluous.
 
     Parameters
@@ -291,7 +288,7 @@ def _two_steps(head: Int64s, starts: Int64s) -> Iterator[tuple[Int64s, Int64s]]:
         start = stop
 
 
-def find_kept(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
+def find_kept(alignments: Alignments, kinds: UInt8s) -> Bools:
     """Say which reads are left when contained ones are removed.
 
     Parameters
@@ -325,9 +322,9 @@ def find_kept(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> Mask:
     return kept
 
 
-def _leading_to(kept: Mask, inside: Int64s, outside: Int64s) -> Mask:
+def _leading_to(kept: Bools, inside: Int64s, outside: Int64s) -> Bools:
     """Return the reads that are kept, or from which containers lead to one that is."""
-    settled: Mask = kept.copy()
+    settled: Bools = kept.copy()
     while (new := settled[outside] & ~settled[inside]).any():
         settled[inside[new]] = True
     return settled
@@ -499,7 +496,7 @@ class AssemblyAdvice:
         """Return the options of miniasm, or that its defaults fit, and why; empty: no overlaps."""
         if not self._count:
             return ""
-        shares: npt.NDArray[np.float64] = self._reached / self._count
+        shares: Doubles = self._reached / self._count
         options, reasons = [], [f"{100 * shares[0]:.0f}% of overlaps reach its -s {SPANS[0]}"]
         if shares[0] < REACHED:
             enough = np.flatnonzero(shares >= MOSTLY)

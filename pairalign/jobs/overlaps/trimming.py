@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
@@ -142,7 +141,7 @@ def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
         slice(offset + start, offset + stop)
         for offset, start, stop in zip(reads.offsets[:-1], starts, stops, strict=True)
     ]
-    offsets: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(stops - starts)))
+    offsets: Int64s = np.concatenate(([0], np.cumsum(stops - starts)))
     residues = b"".join(reads.residues[span].tobytes() for span in spans)
     qualities = None
     if reads.qualities is not None:

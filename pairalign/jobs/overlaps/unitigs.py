@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Bools, Int64s, UInt8s
 from pairalign.formats.output import Output
 from pairalign.jobs.overlaps.string_graph import Edges, make_edges
 from pairalign.sequences.sets import SequenceSet
@@ -66,7 +65,7 @@ class UnitigGraph:
     links: list[tuple[int, bool, int, bool, int]]
 
 
-def make_unitigs(alignments: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph:
+def make_unitigs(alignments: Alignments, kinds: UInt8s) -> UnitigGraph:
     """Make unitigs of overlaps without contained reads and transitive ones.
 
     Parameters
@@ -104,9 +103,7 @@ def _sole_steps(edges: Edges, vertices: int) -> tuple[Int64s, Int64s]:
     return following, added
 
 
-def _walk(
-    vertex: int, following: Int64s, added: Int64s, reads: SequenceSet, used: npt.NDArray[np.bool_]
-) -> Unitig:
+def _walk(vertex: int, following: Int64s, added: Int64s, reads: SequenceSet, used: Bools) -> Unitig:
     """Go back to where a unitig begins, then along it; its reads are used."""
     first = vertex
     while (before := int(following[first ^ 1])) >= 0 and before ^ 1 != vertex:

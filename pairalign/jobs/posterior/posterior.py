@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments import posteriors
 from pairalign.alignments.posteriors import join_posteriors, posteriors_of
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
@@ -153,7 +153,7 @@ class PosteriorJob:
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
 
-    def _pieces(self, lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
+    def _pieces(self, lengths: Int64s) -> Iterator[Pairs]:
         if self._chosen is None:
             return all_pieces(lengths, self._piece_residues)
         return _cut(lengths, self._chosen, self._piece_residues)
@@ -232,7 +232,7 @@ class PosteriorJob:
         return int((lengths * np.arange(len(lengths))[::-1]).sum())
 
 
-def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs, piece_residues: int) -> Iterator[Pairs]:
+def _cut(lengths: Int64s, pairs: Pairs, piece_residues: int) -> Iterator[Pairs]:
     """Cut chosen pairs into pieces; a piece ends with the pair that fills it."""
     filled = np.cumsum(lengths[pairs[0]]) // piece_residues
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(filled)) + 1, [len(filled)]))
@@ -240,11 +240,11 @@ def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs, piece_residues: int) -> I
         yield pairs[0][start:stop], pairs[1][start:stop]
 
 
-def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[Pairs]:
+def all_pieces(lengths: Int64s, piece_residues: int) -> Iterator[Pairs]:
     """Yield all pairs (i, j), i < j, of sequences of these lengths, cut into pieces."""
     count = len(lengths)
-    queries: list[npt.NDArray[np.int32]] = []
-    targets: list[npt.NDArray[np.int32]] = []
+    queries: list[Int32s] = []
+    targets: list[Int32s] = []
     residues = 0
     for query, length in enumerate(lengths[:-1].tolist()):
         start = query + 1

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.arrays import Int32s, UInt8s
 from pairalign.base.choices import TABLES
 from pairalign.base.error_types import FormatError
 from pairalign.base.texts import quoted
@@ -213,7 +214,7 @@ class ParquetPosteriors(PosteriorWriter):
         """Write a piece as a row group."""
         pa, _ = arrow()
 
-        def named(indices: npt.NDArray[np.int32]) -> Any:
+        def named(indices: Int32s) -> Any:
             return pa.DictionaryArray.from_arrays(pa.array(indices[piece.pairs]), self._names)
 
         posterior = (piece.values / ONE).astype(np.float32)
@@ -292,5 +293,5 @@ def _lines(*columns: Texts) -> bytes:
     for k, one in enumerate(columns):
         table[f"part{k}"] = one
     filled = table.view(np.uint8)
-    kept: npt.NDArray[np.uint8] = filled[filled != 0]
+    kept: UInt8s = filled[filled != 0]
     return kept.tobytes()

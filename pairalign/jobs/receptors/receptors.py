@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Int64s, UInt8s
 from pairalign.base.error_types import AlphabetError, FastaError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import as_tsv
@@ -76,7 +76,7 @@ class Region:
     chain: int
     locus: str
     name: str
-    codes: npt.NDArray[np.uint8]
+    codes: UInt8s
     offsets: Int64s
 
     def taken(self, indices: npt.NDArray[np.signedinteger[Any]]) -> Region:

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, UInt8s
 from pairalign.base.error_types import (
     AlphabetError,
     CapacityError,
@@ -93,7 +93,7 @@ class NativeRegion(Struct):
 
 
 @cache
-def _costs() -> npt.NDArray[np.uint8]:
+def _costs() -> UInt8s:
     """Return what codes of regions cost opposite one another."""
     scores = load_table("BLOSUM62").scores
     costs = np.zeros((len(RESIDUES) + 1,) * 2, np.uint8)
@@ -267,9 +267,7 @@ class _ReceptorEngine(WrappedEngine):
         self._problem = problem
         self._distances = TcrDistances(problem.queries, problem.targets, threads)
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Measure the pairs of `window`; see `pairalign.engines.Engine`."""
         problem, values = self._problem, self._distances.of_window(window)
         rows, columns = window.positions()

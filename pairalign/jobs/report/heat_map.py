@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
+from pairalign.base.arrays import Doubles, Float32s, Int64s
 from pairalign.jobs.run.memory import check_memory
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
@@ -28,8 +29,6 @@ MISSING = 65535
 
 _METHOD, _TREE_BYTES = "upgma", 12
 """Of the tree, and what making it takes a pair."""
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ def map_tree(matrix: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
     return join_in_order(matrix, sequences, _METHOD, partial(join_closest, method=_METHOD))
 
 
-def make_heat_map(values: Floats, diagonal: float, tree: GuideTree, measure: str) -> HeatMap:
+def make_heat_map(values: Float32s, diagonal: float, tree: GuideTree, measure: str) -> HeatMap:
     """Make a map of values in the order of a tree.
 
     Parameters
@@ -133,9 +132,7 @@ def make_heat_map(values: Floats, diagonal: float, tree: GuideTree, measure: str
     return HeatMap(measure, order.tolist(), block, low, high, cells, tree)
 
 
-def _means_of_blocks(
-    values: Floats, diagonal: float, order: npt.NDArray[np.int64], block: int
-) -> npt.NDArray[np.float64]:
+def _means_of_blocks(values: Float32s, diagonal: float, order: Int64s, block: int) -> Doubles:
     """Return the means of blocks of the square matrix; nan where a block has no value."""
     starts = np.arange(0, len(order), block)
     sums, counts = (np.zeros((len(starts), len(starts))) for _ in range(2))
@@ -151,5 +148,5 @@ def _means_of_blocks(
         sums[row // block] += np.add.reduceat(np.where(has_value, line, 0), starts)
         counts[row // block] += np.add.reduceat(has_value.astype(np.float64), starts)
     with np.errstate(invalid="ignore"):
-        means: npt.NDArray[np.float64] = np.where(counts > 0, sums / counts, np.nan)
+        means: Doubles = np.where(counts > 0, sums / counts, np.nan)
     return means

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage
+from pairalign.base.arrays import Int32s, Int64s, UInt32s
 from pairalign.base.error_types import FormatError
 from pairalign.formats.output import Path, open_output
 from pairalign.jobs.report.heat_map import HeatMap
@@ -168,7 +169,7 @@ def page_data(
     if offered is not None:
         all_runs, offered = len(offered), _with_few_runs(offered)
         is_all &= all_runs == len(offered)
-    used: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)] * len(sets)
+    used: list[Int32s] = [np.zeros(0, np.int32)] * len(sets)
     if offered is not None:
         ends = (offered.query, offered.target)
         used = [np.concatenate(ends)] if one_set else list(ends)
@@ -227,7 +228,7 @@ def _plain(operations: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _merged(
     alignments: Alignments,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+) -> tuple[UInt32s, Int64s, Int64s]:
     """Return the runs, where merged ones start, and how many of these come before each pair."""
     assert alignments.cigar is not None
     assert alignments.cigar_offsets is not None
@@ -248,7 +249,7 @@ def _with_few_runs(alignments: Alignments) -> Alignments:
     return alignments[:few] if few < len(alignments) else alignments
 
 
-def _listed(sequences: SequenceSet, used: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _listed(sequences: SequenceSet, used: Int32s) -> Int64s:
     """Return the input indices of the sequences that are listed, rising."""
     if len(sequences) <= _MOST_LISTED:
         return np.arange(len(sequences))
@@ -257,8 +258,8 @@ def _listed(sequences: SequenceSet, used: npt.NDArray[np.int32]) -> npt.NDArray[
 
 def _sequences(
     sequences: SequenceSet,
-    numbers: npt.NDArray[np.int64],
-    used: npt.NDArray[np.int32],
+    numbers: Int64s,
+    used: Int32s,
     room: int,
 ) -> tuple[dict[str, Any], int]:
     """Return what is said of listed sequences, and the room for residues that is left.
@@ -290,7 +291,7 @@ def _sequences(
 def _pairs(
     collector: ReportCollector,
     alignments: Alignments | None,
-    listed: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    listed: tuple[Int64s, Int64s],
 ) -> dict[str, list[Any]]:
     """Return a list a field, with a value a pair."""
     if alignments is None:
@@ -334,7 +335,7 @@ def _histogram(histogram: Histogram) -> dict[str, object]:
     }
 
 
-def _map(heat_map: HeatMap, listed: npt.NDArray[np.int64]) -> dict[str, object]:
+def _map(heat_map: HeatMap, listed: Int64s) -> dict[str, object]:
     assert len(listed) == len(heat_map.order)  # maps are of few sequences, which are all listed
     tree = heat_map.tree
     return {

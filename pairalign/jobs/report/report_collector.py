@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Bools, Doubles, Float32s, Int32s, Int64s
 from pairalign.base.error_types import DistanceError
 from pairalign.jobs.report.heat_map import (
     MOST_SEQUENCES,
@@ -52,8 +52,8 @@ class Histogram:
     """
 
     title: str
-    edges: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
+    edges: Doubles
+    counts: Int64s
     is_share: bool = False
 
 
@@ -61,8 +61,8 @@ class Histogram:
 class _Counted:
     """How often each of some whole numbers has come."""
 
-    values: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    values: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def add(self, more: npt.NDArray[np.integer]) -> None:
         if not len(more):
@@ -121,9 +121,7 @@ class ReportCollector:
     _scores: _Counted = field(default_factory=_Counted, init=False)
     _evalues: _Counted = field(default_factory=_Counted, init=False)
     _scale: int = field(default=1, init=False)
-    _shares: npt.NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros((2, _BINS), np.int64), init=False
-    )
+    _shares: Int64s = field(default_factory=lambda: np.zeros((2, _BINS), np.int64), init=False)
     _has_stats: bool = field(default=False, init=False)
     _triangle: TriangleCollector | None = field(default=None, init=False)
 
@@ -264,13 +262,13 @@ class DistanceCollector(ReportCollector):
                 query=pairs[0], target=pairs[1], raw_score=scores,
             ))  # fmt: skip
 
-    def distances_of(self, alignments: Alignments) -> npt.NDArray[np.float32]:
+    def distances_of(self, alignments: Alignments) -> Float32s:
         """Return the distances of some pairs, float32 of shape (n,)."""
         count = len(self.matrix)
         row, column = alignments.query.astype(np.int64), alignments.target.astype(np.int64)
         row, column = np.minimum(row, column), np.maximum(row, column)
         places = row * count - row * (row + 1) // 2 + column - row - 1
-        distances: npt.NDArray[np.float32] = self.matrix.condensed[places]
+        distances: Float32s = self.matrix.condensed[places]
         return distances
 
     def histograms(self) -> list[Histogram]:
@@ -293,7 +291,7 @@ class DistanceCollector(ReportCollector):
 
 def _all_pairs(
     count: int,
-) -> Iterable[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
+) -> Iterable[tuple[Int32s, Int32s]]:
     """Give all pairs of a set, some rows at a time."""
     step = max(1, _ROWS // count)
     for start in range(0, count - 1, step):
@@ -319,8 +317,6 @@ def _affordable(pairs: PairList, alignments: Alignments) -> PairList:
     few = max(1, int(np.searchsorted(np.cumsum(cells), _MOST_CELLS, "right")))
     return PairList(pairs.first[:few], pairs.second[:few])
 
-
-Doubles = npt.NDArray[np.float64]
 
 MOST_PAIRS = 20_000
 MOST_RESIDUES = 32_000_000
@@ -449,7 +445,7 @@ class ChosenPairs:
         least: Int64s = np.minimum(places[:count], places[count:])
         return least
 
-    def _fitting(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def _fitting(self, alignments: Alignments) -> Bools:
         """Which alignments have sequences that the page has room for, bool of shape (n,)."""
         lengths = [alignments.queries.lengths]
         if not self._is_one_set:

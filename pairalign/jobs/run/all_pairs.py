@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
+from pairalign.base.arrays import Bools
 from pairalign.jobs.run.blocks import Density, LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.pairs.windows import (
@@ -207,7 +207,7 @@ class PairsOfQueries(AllPairs):
         windows: Windows,
         rows: Lengths,
         columns: Lengths,
-        are_queries: npt.NDArray[np.bool_],
+        are_queries: Bools,
     ) -> None:
         super().__init__(windows, rows, columns)
         self._are_queries = are_queries
@@ -229,13 +229,13 @@ class PairsOfQueries(AllPairs):
     def _with(self, windows: Windows) -> PairsOfQueries:
         return PairsOfQueries(windows, *self._lengths, self._are_queries)
 
-    def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
+    def mask_of(self, slab: Window) -> Bools | None:
         """Return which pairs of a slab count; None: all."""
         rows = self._are_queries[slab.row_start : slab.row_stop, np.newaxis]
         columns = np.zeros(slab.column_stop - slab.column_start, np.bool_)
         if slab.triangular:
             columns = self._are_queries[slab.column_start : slab.column_stop]
-        mask: npt.NDArray[np.bool_] = rows | columns
+        mask: Bools = rows | columns
         if slab.triangular and slab.row_stop > slab.column_start:
             firsts = first_columns(*slab.bounds)[:, np.newaxis]
             mask = mask[np.arange(slab.column_start, slab.column_stop) >= firsts]

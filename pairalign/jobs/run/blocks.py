@@ -16,7 +16,6 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.arrays import Int64s
@@ -275,13 +274,11 @@ def cut_shard(
     return windows, _pieces(grid, windows)
 
 
-def _row_costs(
-    counts: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _row_costs(counts: Int64s, rows: Int64s, columns: Int64s) -> Int64s:
     """Return what the pairs of each row of a window cost, of which it has the last `counts`."""
     sums = np.concatenate(([0], np.cumsum(columns)))
     tails = sums[-1] - sums[len(columns) - counts]
-    costs: npt.NDArray[np.int64] = rows * tails + PAIR_CELLS * counts
+    costs: Int64s = rows * tails + PAIR_CELLS * counts
     return costs
 
 

@@ -20,7 +20,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
 from pairalign.alignments.best_hits import (
@@ -34,7 +33,7 @@ from pairalign.alignments.best_hits import (
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
 from pairalign.base.error_types import CapacityError, PartsError
 from pairalign.base.spelling import left_out, spelled
@@ -132,7 +131,7 @@ class HitsJob(AlignmentJob):
         return int(self._ends[query])
 
     @cached_property
-    def _ends(self) -> npt.NDArray[np.int64]:
+    def _ends(self) -> Int64s:
         """Pairs of the list before each query, int64 of shape (queries + 1,)."""
         assert self.pair_list is not None
         count = len(self.queries)
@@ -349,7 +348,7 @@ class HitsJob(AlignmentJob):
         whole: Alignments,
         exchanged: bool,
         evalue_filter: EvalueFilter | None,
-    ) -> npt.NDArray[np.bool_] | None:
+    ) -> Bools | None:
         """Return which pairs pass with that sequence as the query; None: all.
 
         `alignments` are of the sets of the filter, `whole` the same of all sequences.
@@ -364,7 +363,7 @@ class HitsJob(AlignmentJob):
             passes = others if passes is None else passes & others
         return passes
 
-    def _ranks(self, alignments: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
+    def _ranks(self, alignments: Alignments) -> Sequence[Doubles | None]:
         """Return pairs' ranks, higher ones better, each way that they count; None: raw scores."""
         ways = 2 if self._one_set else 1
         if self.ranking.by == "identity":
@@ -397,7 +396,7 @@ class HitsJob(AlignmentJob):
                 yield self._alignments_of(query, target, raw_score)
         self._written = stop
 
-    def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> npt.NDArray[np.int64]:
+    def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> Int64s:
         """Return where queries are cut, so that results fit the memory and come often enough."""
         rows = lengths_of(self.queries, query)
         columns = lengths_of(self.problem.others, target)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
+from pairalign.base.arrays import Bools, Doubles
 from pairalign.engines import Engine
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.slabs import PAIR_CELLS, weigh_residues
@@ -97,7 +97,7 @@ class ListedPairs:
         start, stop = np.searchsorted(costs, cuts).tolist()
         return self.part(start, stop), [Pairs(start, stop - start)] if start < stop else []
 
-    def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
+    def mask_of(self, slab: Window) -> Bools | None:
         """Return which pairs of a slab's rectangle are in the list; None: all."""
         part = self._slabs[slab]
         if part.stop - part.start == slab.pairs:
@@ -133,9 +133,7 @@ class ListedPairs:
             self._slabs[slab] = _Slab(start, stop, cells)
         return list(self._slabs)
 
-    def _cuts(
-        self, ends: npt.NDArray[np.float64], limit: int, most_cells: int
-    ) -> Iterator[tuple[int, int]]:
+    def _cuts(self, ends: Doubles, limit: int, most_cells: int) -> Iterator[tuple[int, int]]:
         """Yield the first pair of each slab and that after its last one."""
         rows, size = self._pairs.rows, self._pairs.window
         window = (rows // size).astype(np.int64) << 32 | (self._pairs.columns // size)
@@ -165,7 +163,7 @@ class ListedPairs:
 class _Chosen(Protocol):
     """Knows which pairs of a slab are aligned."""
 
-    def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
+    def mask_of(self, slab: Window) -> Bools | None:
         """Return which pairs of a slab; None: all."""
 
 
@@ -186,9 +184,7 @@ class ListedEngine(WrappedEngine):
         self._chosen = chosen
         self._nothing = nothing
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the chosen pairs of a slab; `pair_mask` is None."""
         assert pair_mask is None
         mask = self._chosen.mask_of(window)

@@ -12,11 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
@@ -131,7 +130,7 @@ def _slices(sequences: SequenceSet, residues: int) -> Iterator[tuple[int, int]]:
     for at in range(0, len(sequences), _AT_A_TIME):
         lengths = sequences.lengths_between(at, min(at + _AT_A_TIME, len(sequences)))
         ends = before + np.cumsum(lengths, dtype=np.int64)
-        buckets: npt.NDArray[np.int64] = (ends - lengths) // residues
+        buckets: Int64s = (ends - lengths) // residues
         for place in np.flatnonzero(np.diff(buckets, prepend=bucket)).tolist():
             yield start, at + place
             start = at + place

@@ -16,10 +16,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools
 from pairalign.base.error_types import DeviceError, PairalignError
 from pairalign.engines import Engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
@@ -310,9 +308,7 @@ class HandingEngine(WrappedEngine):
         super().__init__(engine)
         self._users = users
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of a window and hand on what was found."""
         alignments = self._engine.align(window, want, pair_mask)
         self._users.take(alignments)

@@ -14,9 +14,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools
 from pairalign.engines import Engine
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.jobs.stages.wrapped import WrappedEngine
@@ -141,9 +141,7 @@ class JoinedEngine(WrappedEngine):
             places = columns.positions_in_whole
         self._windows = places // width
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of joined windows; `pair_mask` is None."""
         alignments = self._engine.align(window, want, pair_mask)
         first, last = self._windows[[window.column_start, window.column_stop - 1]]

@@ -6,10 +6,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.base.arguments import Shard
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, split_rows
 from pairalign.sequences.block_set import slices
@@ -175,7 +174,7 @@ so fewer pairs fit a vector. Human proteins in all modes, relative to those of u
 1.3 times with 22,152 residues, 3.8 times with the 34,350 of titin."""
 
 
-def weigh_residues(lengths: Lengths) -> npt.NDArray[np.int64]:
+def weigh_residues(lengths: Lengths) -> Int64s:
     """Return the lengths that sequences count with: the product of two is what their pair takes.
 
     Parameters

@@ -15,8 +15,8 @@ from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Doubles, Int64s
 from pairalign.base.choices import LIST_WINDOW
 from pairalign.base.dry_run import dry_run, is_dry_run
 from pairalign.base.error_types import ScoringError
@@ -29,7 +29,6 @@ from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.composition import Doubles
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.gumbel_fit import (
     composition,
@@ -173,9 +172,7 @@ class _RandomPairs:
         self._shares = shares
         self._threads = threads
 
-    def align(
-        self, pairs: int, length: int, detail: Detail, seed: int
-    ) -> tuple[npt.NDArray[np.int64], Doubles]:
+    def align(self, pairs: int, length: int, detail: Detail, seed: int) -> tuple[Int64s, Doubles]:
         """Return raw scores, and how many residues the alignments take, where that is looked at.
 
         The second array has shape (2, pairs): of the first and of the second sequence.

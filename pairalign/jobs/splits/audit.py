@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.declaration import changed
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
@@ -48,7 +47,7 @@ SETS = ("train", "test")
 AnyGroups = str | os.PathLike[str] | Split | Clusters | Mapping[str, Any] | Sequences
 """A file, what `pairalign.split` or `pairalign.cluster` returns, names and folds, or sequences."""
 
-Kept = Callable[[Alignments], npt.NDArray[np.bool_]]
+Kept = Callable[[Alignments], Bools]
 
 
 @dataclass(frozen=True)
@@ -340,7 +339,7 @@ def audit_groups(
 
     leakage = Leakage()
 
-    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def is_across(alignments: Alignments) -> Bools:
         first, second = groups.labels[alignments.query], groups.labels[alignments.target]
         differ = (
             (first != second) | are_in_several[alignments.query] | are_in_several[alignments.target]
@@ -348,7 +347,7 @@ def audit_groups(
         inside = (first >= 0) & (second >= 0)
         share, whole = request.thresholds.count_identity(alignments)
         leakage.add((share / whole)[inside], differ[inside])
-        kept: npt.NDArray[np.bool_] = differ & inside
+        kept: Bools = differ & inside
         return kept
 
     evalues = evalues_of(request, problem, resources)
@@ -454,7 +453,7 @@ def _find_under(
 
 
 def _fails(thresholds: PairThresholds, evalues: EvalueFilter | None) -> Kept:
-    def fails(alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def fails(alignments: Alignments) -> Bools:
         kept = np.ones(len(alignments), np.bool_)
         kept[thresholds.passing(alignments)] = False
         return kept if evalues is None else kept | ~evalues.passes(alignments)

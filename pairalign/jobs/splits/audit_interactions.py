@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Bools
 from pairalign.jobs.splits.edges import evalues_of, find_pairs
 from pairalign.jobs.splits.interaction_tables import read_interaction_folds
 from pairalign.jobs.splits.split_interactions import InteractingSet
@@ -115,10 +115,10 @@ def _column_of(interacting_set: InteractingSet) -> str:
 
 def _look_at(
     interacting_set: InteractingSet,
-    inside: npt.NDArray[np.bool_],
+    inside: Bools,
     names: tuple[str, ...],
     resources: Resources,
-) -> tuple[list[_Row], npt.NDArray[np.bool_]]:
+) -> tuple[list[_Row], Bools]:
     """Return rows of a set, and which of its sequences leak; `inside`: in which folds each is."""
     rows: list[_Row] = []
     leaks = inside.sum(axis=1) > 1
@@ -129,11 +129,11 @@ def _look_at(
     assert interacting_set.problem is not None
     assert interacting_set.request is not None
 
-    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def is_across(alignments: Alignments) -> Bools:
         first, other = inside[alignments.query], inside[alignments.target]
         both = first.any(axis=1) & other.any(axis=1)
         several = (first | other).sum(axis=1) > 1
-        across: npt.NDArray[np.bool_] = both & several
+        across: Bools = both & several
         return across
 
     request = interacting_set.request
@@ -156,7 +156,7 @@ def _look_at(
 def _rows_of(
     interacting_set: InteractingSet,
     names: tuple[str, ...],
-    inside: npt.NDArray[np.bool_],
+    inside: Bools,
     query: int,
     target: int,
     identity: str,
@@ -176,9 +176,9 @@ def _rows_of(
 
 def _across_clusters(
     interacting_set: InteractingSet,
-    inside: npt.NDArray[np.bool_],
+    inside: Bools,
     names: tuple[str, ...],
-    leaks: npt.NDArray[np.bool_],
+    leaks: Bools,
 ) -> list[_Row]:
     """Return a row for each member of a cluster that is elsewhere than the first one."""
     assert interacting_set.clusters is not None

@@ -19,12 +19,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
 from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
@@ -68,8 +67,8 @@ class Pairs:
 
     query: Int32s
     target: Int32s
-    identity: npt.NDArray[np.float64]
-    reaches: npt.NDArray[np.bool_]
+    identity: Doubles
+    reaches: Bools
     steps: Steps | None = None
     devices: tuple[str, ...] = ()
 
@@ -121,7 +120,7 @@ def find_pairs(
     resources: Resources,
     pair_list: PairList | None = None,
     *,
-    keep: Callable[[Alignments], npt.NDArray[np.bool_]] | None = None,
+    keep: Callable[[Alignments], Bools] | None = None,
     everything: bool = False,
     strand: str = STRANDS[0],
     evalues: EvalueFilter | None = None,
@@ -224,7 +223,7 @@ class Leakage:
     across: int = 0
     total: int = 0
 
-    def add(self, identity: npt.NDArray[np.float64], is_across: npt.NDArray[np.bool_]) -> None:
+    def add(self, identity: Doubles, is_across: Bools) -> None:
         """Take in some pairs in folds."""
         similarity = np.rint(identity * _UNIT).astype(np.int64)
         self.total += int(similarity.sum())
@@ -262,13 +261,11 @@ def count_fragments(
     strand : {"plus", "both"}
     """
 
-    def is_across(alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def is_across(alignments: Alignments) -> Bools:
         if groups is None:
             return np.ones(len(alignments), np.bool_)
         query_groups, target_groups = groups[alignments.query], groups[alignments.target]
-        kept: npt.NDArray[np.bool_] = (
-            (query_groups != target_groups) & (query_groups >= 0) & (target_groups >= 0)
-        )
+        kept: Bools = (query_groups != target_groups) & (query_groups >= 0) & (target_groups >= 0)
         return kept
 
     scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)

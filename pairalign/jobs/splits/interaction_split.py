@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.sequences.sets import SequenceSet
 
 FOLD = "fold"
@@ -44,11 +43,11 @@ class Side:
         return f"<Side: {len(self.names)} sequences, {len(self.removed)} removed>"
 
     @property
-    def removed(self) -> npt.NDArray[np.int64]:
+    def removed(self) -> Int64s:
         """Input indices of the sequences that were removed."""
         return np.flatnonzero(self.folds < 0)
 
-    def members(self, fold: int) -> npt.NDArray[np.int64]:
+    def members(self, fold: int) -> Int64s:
         """Input indices of the sequences of a fold."""
         return np.flatnonzero(self.folds == fold)
 
@@ -110,12 +109,12 @@ class InteractionSplit:
         return self.sides[0], self.sides[-1]
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Int64s:
         """Number of interactions of each fold, shape (folds,)."""
         return np.bincount(self.folds[self.folds >= 0], minlength=len(self))
 
     @property
-    def removed(self) -> npt.NDArray[np.int64]:
+    def removed(self) -> Int64s:
         """Numbers of the interactions that were removed."""
         return np.flatnonzero(self.folds < 0)
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s
 from pairalign.base.error_types import SplitError, WrongTypeError, shown_name
 from pairalign.clusters.groups import NameFinder
 from pairalign.formats.group_files import TableRows, fold_column, text_of
@@ -239,9 +238,7 @@ def write_interaction_folder(folder: str, split: InteractionSplit) -> None:
     write_together(folder, interaction_places(folder, split.fold_names, len(sides)), texts)
 
 
-def _kept_rows(
-    split: InteractionSplit, chosen: npt.NDArray[np.bool_] | None = None
-) -> list[tuple[object, ...]]:
+def _kept_rows(split: InteractionSplit, chosen: Bools | None = None) -> list[tuple[object, ...]]:
     kept = np.flatnonzero(split.folds >= 0 if chosen is None else chosen).tolist()
     rows: list[tuple[object, ...]] = [(*split.header, FOLD)]
     return rows + [(*split.rows[k], split.name_of(split.folds[k])) for k in kept]

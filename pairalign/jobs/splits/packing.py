@@ -6,9 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
+from pairalign.base.arrays import Doubles
 from pairalign.base.error_types import SplitError
 from pairalign.jobs.splits.network import Counts, Network, Sizes, find_separator
 
@@ -85,7 +83,7 @@ class FoldLimits:
     """
 
     sizes: Sizes
-    prices: npt.NDArray[np.float64] | None
+    prices: Doubles | None
     seed: int
     threads: int = 1
 

@@ -19,10 +19,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Doubles, Int32s
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.jobs.run.function_call import Call
@@ -186,14 +185,14 @@ def _leakage_of(pairs: Pairs, folds: Int32s) -> Leakage:
     return leakage
 
 
-def _in_folds(pairs: Pairs, folds: Int32s) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _in_folds(pairs: Pairs, folds: Int32s) -> tuple[Bools, Bools]:
     """Return which pairs have both sequences in folds, and which of these in two."""
     query_folds, target_folds = folds[pairs.query], folds[pairs.target]
     inside = (query_folds >= 0) & (target_folds >= 0)
     return inside, inside & (query_folds != target_folds)
 
 
-def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
+def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, Doubles]:
     """Return each sequence's most similar one in another fold, and its identity."""
     across = np.flatnonzero(_in_folds(pairs, folds)[1])
     ends = np.concatenate([pairs.query[across], pairs.target[across]])

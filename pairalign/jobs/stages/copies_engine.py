@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
+from pairalign.base.arrays import Bools
 from pairalign.base.choices import TIES
 from pairalign.engines import Engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
@@ -23,8 +23,6 @@ from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
-
-Mask = npt.NDArray[np.bool_]
 
 
 class CopiesEngine(WrappedEngine):
@@ -57,7 +55,7 @@ class CopiesEngine(WrappedEngine):
         self._is_one_set = sets[1] is None
         self._positions = sets[0].positions, (sets[0] if sets[1] is None else sets[1]).positions
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         # A GPU aligns a pair as soon as it is sorted.
         blocks = self._copies.blocks_of(window, None if self.is_gpu else pair_mask)
@@ -71,7 +69,9 @@ class CopiesEngine(WrappedEngine):
             return self._engine.align(window, want, pair_mask)
         return self._spread(blocks, self._engine.align(window, want, chosen), pair_mask)
 
-    def _spread(self, blocks: Blocks, alignments: Alignments, pair_mask: Mask | None) -> Alignments:
+    def _spread(
+        self, blocks: Blocks, alignments: Alignments, pair_mask: Bools | None
+    ) -> Alignments:
         """Give what was found of the first pairs of blocks to all pairs of these."""
         if not len(alignments):
             return alignments
@@ -87,7 +87,7 @@ class CopiesEngine(WrappedEngine):
         return replace(both.take(numbers), query=query, target=target)
 
 
-def _both_ways(alignments: Alignments, turned: Mask, strand: int) -> Alignments:
+def _both_ways(alignments: Alignments, turned: Bools, strand: int) -> Alignments:
     """Return alignments with the row sequence as the query, then with that of the column."""
     if strand < 0:
         alignments = replace(alignments, strand=np.full(len(alignments), strand, np.int8))

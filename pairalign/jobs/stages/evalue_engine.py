@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, no_alignments
+from pairalign.base.arrays import Bools
 from pairalign.engines import Engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
@@ -60,9 +60,7 @@ class EvalueEngine(WrappedEngine):
             least = min(least, self._filter.least_raw_score(columns, rows))
         return least
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         least = max(self.least_raw_score(window), want.least_raw_score)
         if want.detail == Detail.SCORE or self._filter.needs_cigars:
@@ -84,7 +82,7 @@ class EvalueEngine(WrappedEngine):
             passes = np.concatenate(list(pool.map(self._filter.passes, parts)))
         return alignments.take(passes)
 
-    def _mask_of(self, window: Window, alignments: Alignments) -> npt.NDArray[np.bool_]:
+    def _mask_of(self, window: Window, alignments: Alignments) -> Bools:
         """Return which pairs of a window were found."""
         rows, columns = (
             places[inputs]

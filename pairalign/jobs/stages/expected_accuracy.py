@@ -12,11 +12,11 @@ sequence alignment. Genome Res 15:330-340, 2005.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Bools
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_posterior import align_by_posteriors
 from pairalign.engines.posterior_engines import PairPosteriors
@@ -52,9 +52,7 @@ class AccuracyEngine(WrappedEngine):
         self._problem = problem
         self._thresholds = thresholds
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         if pair_mask is None:
             rows, columns = window.positions()

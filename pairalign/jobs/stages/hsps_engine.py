@@ -13,11 +13,11 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.engines import Engine
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.jobs.stages.wrapped import WrappedEngine
@@ -25,7 +25,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.statistics.significance import EvalueFilter
 
-Numbers = npt.NDArray[np.int64]
+Numbers = Int64s
 
 
 class HspsEngine(WrappedEngine):
@@ -60,9 +60,7 @@ class HspsEngine(WrappedEngine):
         self._thresholds = thresholds
         self._evalues = evalues
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         best = self._engine.align(window, replace(want, detail=Detail.CIGAR), pair_mask)
         aligned = np.flatnonzero(best.raw_score > 0)

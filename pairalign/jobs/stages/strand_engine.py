@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
+from pairalign.base.arrays import Bools, Int64s
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-
-Mask = npt.NDArray[np.bool_]
 
 
 class StrandEngine(WrappedEngine):
@@ -27,7 +25,7 @@ class StrandEngine(WrappedEngine):
     Of equal scores it is the plus strand. Results have a field `strand`.
     """
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`, which is of strand 1; see `pairalign.engines.Engine`."""
         assert window.strand == 1
         windows = window, replace(window, strand=-1)
@@ -55,9 +53,7 @@ class StrandEngine(WrappedEngine):
             return no_alignments(plus.queries, plus.targets, plus.scoring, want.detail)
         return concatenate(parts).take(np.argsort(np.concatenate(chosen), kind="stable"))
 
-    def _aligned(
-        self, window: Window, detail: Detail, numbers: npt.NDArray[np.int64]
-    ) -> Alignments:
+    def _aligned(self, window: Window, detail: Detail, numbers: Int64s) -> Alignments:
         """Align pairs of some numbers, which ascend."""
         mask = np.zeros(window.pairs, np.bool_)
         mask[numbers] = True
@@ -88,7 +84,7 @@ class BothStrandsFilter:
         self.index = None
 
     def choose(
-        self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
+        self, window: Window, pair_mask: Bools | None = None, demand: Demand | None = None
     ) -> PairsLeft:
         """Drop pairs of a window as `PairFilter.choose` does.
 

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Bools
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
@@ -33,7 +33,6 @@ from pairalign.sequences.complement import reverse_complement_set
 if TYPE_CHECKING:
     from pairalign.engines.cuda.cuda_pair_filter import CudaPairFilter
 
-Mask = npt.NDArray[np.bool_]
 
 _CELLS_A_CHOSEN_PAIR = 50_000
 """What a GPU could fill while the host plans for a chosen pair, about: 10 ns."""
@@ -179,7 +178,7 @@ class ThresholdEngine(WrappedEngine):
         self._steps = steps
         self._reaching = 0.0  # share that reached the score in the window before
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
         if self._filter.index is not None and pair_mask is None:
             whole, window = window, self._filter.index.reach(window)
@@ -210,10 +209,10 @@ class ThresholdEngine(WrappedEngine):
         super().close()
 
     def _align_chosen(
-        self, window: Window, want: Want, pair_mask: Mask | None, choice: PairsLeft
+        self, window: Window, want: Want, pair_mask: Bools | None, choice: PairsLeft
     ) -> Alignments:
         """Align what is left of a window, and perhaps more; of it, what reaches the scores."""
-        mask: Mask | None = choice.mask
+        mask: Bools | None = choice.mask
         most = self._worth_choosing(window) * window.pairs
         if choice.left == window.pairs or (pair_mask is None and choice.left > most):
             mask = None
@@ -393,7 +392,7 @@ def _draw_window(draw: np.random.Generator, problem: Problem) -> Window:
     return Window(0, row, stops[0], column, stops[1], problem.is_one_set)
 
 
-def _scoring(window: Window, mask: npt.NDArray[np.bool_], problem: Problem) -> float:
+def _scoring(window: Window, mask: Bools, problem: Problem) -> float:
     """Return about how long the pairs of a mask take to score."""
     positions = positions_of_mask(window.bounds, mask)
     lengths = (

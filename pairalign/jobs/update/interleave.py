@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignment_records import Layout, SetNames, read_lines
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Writer
@@ -31,9 +30,9 @@ class _Lines:
     """Lines of one text: where they are, and `number_pairs` of them, the lower index first."""
 
     text: memoryview
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    pairs: npt.NDArray[np.int64]
+    starts: Int64s
+    ends: Int64s
+    pairs: Int64s
 
 
 class Interleaver:
@@ -110,15 +109,13 @@ class Interleaver:
             block = b"".join(self._runs(order[start : start + _LINES_A_WRITE], before))
             output.write(self._writer.amend(block, seen) if self._writer.amended else block)
 
-    def _keys_of(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _keys_of(self, pairs: Int64s) -> Int64s:
         """Return what sorts pairs as windows do."""
         first, second = (self._positions[side] for side in pairs_of_numbers(pairs))
         ends = np.minimum(first, second), np.maximum(first, second)
         return order_keys(*ends, self._count, self._window)
 
-    def _runs(
-        self, numbers: npt.NDArray[np.int64], before: npt.NDArray[np.int64]
-    ) -> Iterator[memoryview]:
+    def _runs(self, numbers: Int64s, before: Int64s) -> Iterator[memoryview]:
         """Yield the text of some lines; lines that follow each other in a text come together."""
         sources = np.searchsorted(before, numbers, side="right") - 1
         breaks = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(sources) != 0)) + 1

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignment_records import (
     CLAIMS,
@@ -26,6 +25,7 @@ from pairalign.alignments.alignment_records import (
 )
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.tie_counts import TieCounter
+from pairalign.base.arrays import Bools, Int64s, Structs
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.native import Struct, library, struct_fields
@@ -53,7 +53,7 @@ _OF_ALIGNMENT = (1 << FAULTS.index("mode") + 1) - 1
 _SCORE = CLAIMS.index("score")
 _SCORE_FAULT = FAULTS.index("score")
 _TIES, _TIES_FAULT = CLAIMS.index("ties"), FAULTS.index("ties")
-Scores = npt.NDArray[np.int64]
+Scores = Int64s
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Checked:
     """
 
     found: AlignmentRecords
-    findings: npt.NDArray[np.void]
+    findings: Structs
     first_record: int
     first_line: int
     optima: Scores | None = None
@@ -294,8 +294,8 @@ class VerifyJob:
 
     def _check_all(
         self, pieces: Iterator[Any], checker: RecordChecker
-    ) -> Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]:
-        def check(piece: Any) -> tuple[AlignmentRecords, npt.NDArray[np.void]]:
+    ) -> Iterator[tuple[AlignmentRecords, Structs]]:
+        def check(piece: Any) -> tuple[AlignmentRecords, Structs]:
             records = self.reader.read(piece)
             findings = checker.check(records)
             if self.mode is None and self.reader.has_two_readings and findings["faults"].any():
@@ -305,7 +305,7 @@ class VerifyJob:
                     return whole, of_whole
             return records, findings
 
-        waiting: deque[Future[tuple[AlignmentRecords, npt.NDArray[np.void]]]] = deque()
+        waiting: deque[Future[tuple[AlignmentRecords, Structs]]] = deque()
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 for piece in pieces:
@@ -318,9 +318,7 @@ class VerifyJob:
                 for future in waiting:
                     future.cancel()
 
-    def _number(
-        self, pieces: Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]
-    ) -> Iterator[Checked]:
+    def _number(self, pieces: Iterator[tuple[AlignmentRecords, Structs]]) -> Iterator[Checked]:
         record, line = 1, 1 + self.reader.lines_before
         for records, findings in pieces:
             yield Checked(records, findings, record, line)
@@ -385,7 +383,7 @@ class Optima:
         ]
 
     def _mark_impossible(
-        self, findings: npt.NDArray[np.void], scores: Scores, optima: Scores, below: Scores
+        self, findings: Structs, scores: Scores, optima: Scores, below: Scores
     ) -> None:
         """Make scores that are only stated, and above the optimum, faults of their records."""
         chosen = (findings["scored"] == 0) & (below != UNSAID) & (below < 0)
@@ -398,8 +396,8 @@ class Optima:
 
     def _mark_ties(
         self,
-        records: npt.NDArray[np.void],
-        findings: npt.NDArray[np.void],
+        records: Structs,
+        findings: Structs,
         scores: Scores,
         below: Scores,
     ) -> None:
@@ -425,16 +423,16 @@ class Optima:
         findings["says"][chosen[first]] = numbers[first]
         findings["is"][chosen[first]] = counts[first]
 
-    def _are_empty(self, records: npt.NDArray[np.void], scores: Scores) -> npt.NDArray[np.bool_]:
+    def _are_empty(self, records: Structs, scores: Scores) -> Bools:
         """Return of which optimal records nothing is aligned."""
         if self._scoring.mode in ("local", "semiglobal"):
-            are_empty: npt.NDArray[np.bool_] = scores == 0
+            are_empty: Bools = scores == 0
             return are_empty
         starts, ends = records["spans"][:, ::2], records["spans"][:, 1::2]
         are_empty = (records["runs"] == 0) | ((starts >= 0) & (starts == ends)).all(axis=1)
         return are_empty
 
-    def _scores(self, records: npt.NDArray[np.void], turned: bool) -> Scores:
+    def _scores(self, records: Structs, turned: bool) -> Scores:
         """Align the pairs of records; return their raw scores, in the order of the records."""
         queries, targets = self._sets[0], self._targets(turned)
         pairs = PairList(
@@ -472,8 +470,8 @@ class Optima:
 
 
 def _scores_of(
-    records: npt.NDArray[np.void], findings: npt.NDArray[np.void], scale: int, with_stated: bool
-) -> tuple[Scores, npt.NDArray[np.bool_]]:
+    records: Structs, findings: Structs, scale: int, with_stated: bool
+) -> tuple[Scores, Bools]:
     """Raw scores of records, and where they are known: of the columns, else stated if wanted."""
     said, decimals = records["says"][:, _SCORE], records["decimals"][:, _SCORE]
     scores, has_score = findings["score"].copy(), findings["scored"] != 0
@@ -509,11 +507,11 @@ class NativeFindingLines(Struct):
 
 def format_findings(
     piece: AlignmentRecords,
-    findings: npt.NDArray[np.void],
+    findings: Structs,
     first_record: int,
     first_line: int,
     scoring: Scoring,
-    optima: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None,
+    optima: tuple[Int64s, Int64s] | None = None,
 ) -> bytes:
     """Return the lines of the table, one a record.
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.base.arrays import Bools, Int32s, Structs, UInt8s
 from pairalign.base.choices import MODES
 from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import (
     LANES,
@@ -73,7 +74,7 @@ KEPT_SHARE = 256
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
 
 _AlignBatch = Callable[
-    [Chosen, slice, npt.NDArray[np.bool_], list[Shape], Layout, dict[str, int], Want], Alignments
+    [Chosen, slice, Bools, list[Shape], Layout, dict[str, int], Want], Alignments
 ]
 """What aligns pairs that have their place on the device."""
 
@@ -148,9 +149,7 @@ class BlockDiagonals(KernelFamily):
         if self._slot.arena_bytes > self.pipeline.limit_bytes // KEPT_SHARE:
             self.pipeline.free_memory()
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align pairs of a window; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         context = self._context
         chosen = Chosen.of(context, window, pair_mask)
@@ -169,7 +168,7 @@ class BlockDiagonals(KernelFamily):
             return make_alignments(context, chosen.part(slice(0, 0)), want)
         return concatenate(job.parts)
 
-    def _orient(self, chosen: Chosen) -> tuple[npt.NDArray[np.bool_], list[Shape]]:
+    def _orient(self, chosen: Chosen) -> tuple[Bools, list[Shape]]:
         """Return which pairs have the window's column along the rows, and the shape of each."""
         context = self._context
         first = context.queries.lengths[chosen.rows]
@@ -187,7 +186,7 @@ class BlockDiagonals(KernelFamily):
         self,
         chosen: Chosen,
         batch: slice,
-        swapped: npt.NDArray[np.bool_],
+        swapped: Bools,
         shapes: list[Shape],
         layout: Layout,
         addresses: dict[str, int],
@@ -226,12 +225,12 @@ class BlockDiagonals(KernelFamily):
 
     def _upload_tables(
         self,
-        pairs: npt.NDArray[np.void],
-        items: npt.NDArray[np.int32],
+        pairs: Structs,
+        items: Int32s,
         layout: Layout,
         addresses: dict[str, int],
         want: Want,
-    ) -> npt.NDArray[np.void]:
+    ) -> Structs:
         """Copy the tables of a batch to the device; return the parameters of its kernels."""
         scoring = self._context.scoring
         progress_bytes = PROGRESS.itemsize * len(pairs)
@@ -263,8 +262,8 @@ class BlockDiagonals(KernelFamily):
 
     def _fill(
         self,
-        parameters: npt.NDArray[np.void],
-        items: npt.NDArray[np.int32],
+        parameters: Structs,
+        items: Int32s,
         shapes: list[Shape],
         rows_a_lane: int,
     ) -> None:
@@ -281,9 +280,7 @@ class BlockDiagonals(KernelFamily):
                 self._wait()
         self._launch(ENDS, "find_end", len(shapes), ENDING_THREADS, parameters)
 
-    def _trace(
-        self, parameters: npt.NDArray[np.void], layout: Layout, scratch: int
-    ) -> npt.NDArray[np.void]:
+    def _trace(self, parameters: Structs, layout: Layout, scratch: int) -> Structs:
         """Locate the ends, then walk in rounds until no pair is under way."""
         context = self._context
         pairs = int(parameters["pair_count"])
@@ -308,9 +305,9 @@ class BlockDiagonals(KernelFamily):
             context.check_cancelled()
             rounds = min(2 * rounds, MOST_ROUNDS)
 
-    def _read_progress(self, parameters: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    def _read_progress(self, parameters: Structs) -> Structs:
         pairs = int(parameters["pair_count"])
-        progress: npt.NDArray[np.void] = self._slot.download(
+        progress: Structs = self._slot.download(
             "progress", pairs * PROGRESS.itemsize, np.uint8, int(parameters["progress"])
         ).view(PROGRESS)
         self._wait()
@@ -319,7 +316,7 @@ class BlockDiagonals(KernelFamily):
     def _wait(self) -> None:
         self._slot.wait(IMPATIENT_SECONDS)
 
-    def _clear_ticket(self, parameters: npt.NDArray[np.void]) -> None:
+    def _clear_ticket(self, parameters: Structs) -> None:
         self._context.driver.memset_d8_async(int(parameters["ticket"]), 0, 16, self._slot.stream)
 
     def _clear_scratch(self, layout: Layout, scratch: int) -> None:
@@ -331,7 +328,7 @@ class BlockDiagonals(KernelFamily):
         source: str,
         kernel: str,
         strips: int,
-        parameters: npt.NDArray[np.void],
+        parameters: Structs,
         rows_a_lane: int = TILE_STRIP // LANES,
     ) -> None:
         """Launch a kernel whose warps take strips by ticket."""
@@ -350,7 +347,7 @@ class BlockDiagonals(KernelFamily):
         kernel: str,
         blocks: int,
         threads: int,
-        parameters: npt.NDArray[np.void],
+        parameters: Structs,
         shared: int = 0,
     ) -> None:
         context, slot = self._context, self._slot
@@ -384,7 +381,7 @@ class BlockDiagonals(KernelFamily):
         return ModuleRequest(source, _defines(mode, self._wide, FILL_KERNELS), part)
 
 
-def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def _bytes(array: npt.NDArray[Any]) -> UInt8s:
     return np.ascontiguousarray(array).view(np.uint8).ravel()
 
 
@@ -422,7 +419,7 @@ class _WindowTask(BatchTask[int, _DiagonalBatch, Slot, Alignments]):
         window: Window,
         want: Want,
         chosen: Chosen,
-        swapped: npt.NDArray[np.bool_],
+        swapped: Bools,
         shapes: list[Shape],
         task: Task,
     ) -> None:

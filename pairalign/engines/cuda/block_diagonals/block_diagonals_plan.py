@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s, Structs
 from pairalign.base.native import struct_dtype
 from pairalign.engines.device.tile_plan import ALIGNMENT
 
@@ -238,7 +238,7 @@ def cut_batch(
 
 def describe_pairs(
     shapes: Sequence[Shape], layout: Layout, addresses: dict[str, int]
-) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32]]:
+) -> tuple[Structs, Int32s]:
     """Fill in the table of a batch's pairs but for their residues, and list their strips.
 
     Returns
@@ -255,7 +255,7 @@ def describe_pairs(
     pairs["rows"], pairs["columns"] = rows, columns
     pairs["padded_rows"], pairs["strips"] = strips * strip, strips
 
-    def place(name: str, sizes: npt.NDArray[np.int64]) -> None:
+    def place(name: str, sizes: Int64s) -> None:
         pairs[name] = addresses.get(name, 0) + np.cumsum(sizes) - sizes
 
     place("handed", 8 * columns)
@@ -272,7 +272,7 @@ def describe_pairs(
 
 
 def cut_launches(
-    items: npt.NDArray[np.int32], shapes: Sequence[Shape], strip_rows: int, most_cells: float
+    items: Int32s, shapes: Sequence[Shape], strip_rows: int, most_cells: float
 ) -> list[tuple[int, int]]:
     """Cut the strips of a batch into launches of about `cells` cells."""
     columns = np.array([shape.columns for shape in shapes], np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.base.arrays import Bools, Int32s, Int64s, Structs, UInt32s
 from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import PAIR, PROGRESS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext
@@ -28,15 +29,13 @@ class Chosen:
         Input indices.
     """
 
-    rows: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.int64]
-    query: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
+    rows: Int64s
+    columns: Int64s
+    query: Int32s
+    target: Int32s
 
     @classmethod
-    def of(
-        cls, context: DeviceContext, window: Window, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Chosen:
+    def of(cls, context: DeviceContext, window: Window, pair_mask: Bools | None) -> Chosen:
         """Choose the pairs of a window that `pair_mask` names, bool[pairs]; all without it."""
         if pair_mask is None:
             positions = window.positions()
@@ -49,7 +48,7 @@ class Chosen:
             return cls(rows, columns, np.minimum(of_row, of_column), np.maximum(of_row, of_column))
         return cls(rows, columns, of_row, of_column)
 
-    def swapped(self, context: DeviceContext) -> npt.NDArray[np.bool_]:
+    def swapped(self, context: DeviceContext) -> Bools:
         """Return of which pairs the window's column runs along the rows, bool of shape (n,)."""
         if context.ranks is None:
             return np.zeros(len(self.rows), np.bool_)
@@ -65,8 +64,8 @@ def make_alignments(
     context: DeviceContext,
     chosen: Chosen,
     want: Want,
-    progress: npt.NDArray[np.void] | None = None,
-    pairs: npt.NDArray[np.void] | None = None,
+    progress: Structs | None = None,
+    pairs: Structs | None = None,
     slot: Slot | None = None,
 ) -> Alignments:
     """Make fields of what the device left of a batch, and copy its CIGAR runs.
@@ -112,10 +111,10 @@ def make_alignments(
 
 
 def _stats(
-    progress: npt.NDArray[np.void],
-    row_is_query: npt.NDArray[np.bool_],
-    aligned: npt.NDArray[np.bool_],
-) -> dict[str, npt.NDArray[np.int32]]:
+    progress: Structs,
+    row_is_query: Bools,
+    aligned: Bools,
+) -> dict[str, Int32s]:
     """Spans and counts; all 0 where nothing is aligned."""
     row_start, row_end = progress["row"], progress["end_row"]
     column_start, column_end = progress["column"], progress["end_column"]
@@ -138,10 +137,10 @@ def _stats(
 
 def _fetch_runs(
     context: DeviceContext,
-    counts: npt.NDArray[np.int32],
+    counts: Int32s,
     ends: npt.NDArray[np.uint64],
     slot: Slot | None,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+) -> tuple[UInt32s, Int64s]:
     """Copy the runs of each pair, which end at an address; returns them and where each begins.
 
     In the slot's stream: others' kernels go on, and are not waited for.

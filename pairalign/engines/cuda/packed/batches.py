@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, UInt8s
 from pairalign.engines.cuda.cuda_family import Numbers
 from pairalign.engines.cuda.packed.tilings import Tiling
 from pairalign.engines.device.tile_plan import Rectangle
@@ -67,7 +67,7 @@ class Chosen:
     rectangle: Rectangle
 
     @classmethod
-    def of(cls, rectangle: Rectangle, pair_mask: npt.NDArray[np.bool_]) -> Chosen:
+    def of(cls, rectangle: Rectangle, pair_mask: Bools) -> Chosen:
         """Choose the pairs that `pair_mask` names, bool[pairs]."""
         return cls(*positions_of_mask(rectangle.bounds, pair_mask), rectangle)
 
@@ -134,7 +134,7 @@ class PackedBatch:
     work: Work
     rectangle: Rectangle
     launches: list[Launch]
-    tables: npt.NDArray[np.uint8]
+    tables: UInt8s
     places: dict[str, int]
     arrays: dict[str, npt.NDArray[np.integer]]
     longest: int

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, Structs
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot, allocator_of
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
@@ -78,7 +78,7 @@ class OpenKernels:
     context: DeviceContext
     planner: PackedPlanner
     kernels: PackedKernels
-    parameters: npt.NDArray[np.void]
+    parameters: Structs
 
 
 class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
@@ -320,7 +320,7 @@ class Packed(KernelFamily):
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
         self._begun: set[bool] = set()  # to be compiled: whether it traces
-        self._expected: npt.NDArray[np.bool_] | None = None  # columns
+        self._expected: Bools | None = None  # columns
         self._least_by_end: tuple[Int32s, int] | None = None  # and where it is on the device
         self._windows = 0  # aligned, while these are few
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
@@ -345,9 +345,7 @@ class Packed(KernelFamily):
         """Free the memory of batches; the next one takes it again."""
         self.pipeline.free_memory()
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align the pairs of a window, or those that `pair_mask` names: bool[pairs].
 
         See `pairalign.engines.cuda.cuda_family.KernelFamily`. With a minimum, pairs are scored
@@ -391,9 +389,7 @@ class Packed(KernelFamily):
         assert bounds is least_by_end
         return self._select(whole, least, self._column_residues.of(window), address).reaching()
 
-    def _align_on_host(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
-    ) -> Alignments:
+    def _align_on_host(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         if pair_mask is None:
             return self._context.align_on_host(window, want)
         alignments = self._context.align_on_host(window, Want(want.detail)).take(pair_mask)
@@ -401,7 +397,7 @@ class Packed(KernelFamily):
             alignments = alignments.take(alignments.raw_score >= want.min_raw_score)
         return alignments
 
-    def expect(self, window: Window, pair_mask: npt.NDArray[np.bool_]) -> None:
+    def expect(self, window: Window, pair_mask: Bools) -> None:
         """Learn which columns pairs will be of: what others need is compiled when launched."""
         if self._expected is None:
             self._expected = np.zeros(window.column_stop, np.bool_)

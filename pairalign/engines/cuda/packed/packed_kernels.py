@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.base.arrays import Structs
 from pairalign.base.choices import ALL_MODES
@@ -136,7 +135,7 @@ class Flight:
     batch: PackedBatch
     slot: Slot
     first_pair: int
-    parameters: npt.NDArray[np.void]
+    parameters: Structs
     addresses: dict[str, int]
 
     @property

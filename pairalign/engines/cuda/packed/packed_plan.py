@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s, distinct
+from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, Structs, UInt8s, distinct
 from pairalign.engines.cuda.packed.batches import Chosen, Kind, Launch, PackedBatch, Work
 from pairalign.engines.cuda.packed.native_plan import (
     GROUPS,
@@ -68,7 +68,7 @@ class MemoryEstimate:
         tiers: dict[int, Int32s],
         tilings: tuple[Int64s, Int64s],
         costs: Costs,
-        wide: npt.NDArray[np.bool_],
+        wide: Bools,
     ) -> None:
         self._rows, self._columns = row_lengths, column_lengths
         self._tiers = tiers
@@ -102,11 +102,11 @@ class MemoryEstimate:
             first = min(max(first, row + 1), rectangle.column_stop)
         return float(self._bytes_of(row, first, first, rectangle.column_stop, traced))
 
-    def of_rows(self, rectangle: Rectangle, traced: bool) -> npt.NDArray[np.float64]:
+    def of_rows(self, rectangle: Rectangle, traced: bool) -> Doubles:
         """Device bytes that each row takes, about."""
         first = rectangle.first_columns()
         rows = slice(rectangle.row_start, rectangle.row_stop)
-        cost: npt.NDArray[np.float64]
+        cost: Doubles
         cost = self._bytes_of(rows, first, int(first[0]), rectangle.column_stop, traced)
         return cost
 
@@ -140,12 +140,12 @@ class MemoryEstimate:
         return cost
 
 
-def sums_before(values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
+def sums_before(values: npt.NDArray[np.integer] | Bools) -> Int64s:
     """Return the sums of the values before each, and of all."""
     return np.concatenate(([0], np.cumsum(values, dtype=np.int64)))
 
 
-def _fractions_before(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _fractions_before(values: Doubles) -> Doubles:
     """Return the sums of the values before each, and of all."""
     return np.concatenate(([0.0], np.cumsum(values)))
 
@@ -154,19 +154,19 @@ _HALF_LIMIT = 65535 - 64
 _WORD_LIMIT = 2**31 - 2**24
 _PAIRS_OF_MULTIPROCESSOR = 32  # that are filled at a time: two in each of 16 warps
 
-Mask = npt.NDArray[np.uint8]
+Mask = UInt8s
 
 
 @dataclass(frozen=True)
 class _Placed:
     """Words of chosen pairs, and what the kernels look up, by its name in ``Params``."""
 
-    words: npt.NDArray[np.void]
+    words: Structs
     arrays: dict[str, npt.NDArray[np.integer]]
     longest: int
 
 
-def _fresh(size_bytes: int) -> npt.NDArray[np.uint8]:
+def _fresh(size_bytes: int) -> UInt8s:
     return np.empty(size_bytes, np.uint8)
 
 
@@ -202,7 +202,7 @@ class PackedPlanner:
         mode: str,
         multiprocessors: int,
         shared_bytes: int = 227 << 10,
-        take: Callable[[int], npt.NDArray[np.uint8]] = _fresh,
+        take: Callable[[int], UInt8s] = _fresh,
     ) -> None:
         self._take = take
         self._rows = np.ascontiguousarray(row_lengths, np.int32)
@@ -241,7 +241,7 @@ class PackedPlanner:
         )
         self._bytes = 1 << 16  # that tables of a batch have taken so far
 
-    def _describe_kinds(self, mode: str, shared_bytes: int) -> npt.NDArray[np.void]:
+    def _describe_kinds(self, mode: str, shared_bytes: int) -> Structs:
         assert 2 * len(KINDS) <= MOST_LAUNCHES
         described = np.zeros(len(KINDS), KIND)
         for kind in KINDS:
@@ -263,7 +263,7 @@ class PackedPlanner:
         wide: Mask = (self._largest[columns] > limit).view(np.uint8)
         return wide
 
-    def kinds(self, traced: bool, columns: npt.NDArray[np.bool_] | None = None) -> set[Kind]:
+    def kinds(self, traced: bool, columns: Bools | None = None) -> set[Kind]:
         """Return the kinds of items that batches of these sets are likely to have.
 
         `columns`: which ones there will be pairs of; default: all.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
+from pairalign.base.arrays import Int32s, UInt32s
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work
@@ -36,7 +37,7 @@ class PassingPairs:
     def __init__(self, context: DeviceContext, is_bounded: bool) -> None:
         self._context = context
         self._fields = 2 if is_bounded else len(SCORE_FIELDS)
-        self._batches: list[npt.NDArray[np.int32]] = []  # number and fields; each [1 + fields, n]
+        self._batches: list[Int32s] = []  # number and fields; each [1 + fields, n]
 
     def download_count(self, at: dict[str, int], pairs: int, slot: Slot) -> None:
         """Start copying how many pairs of a batch passed."""
@@ -60,13 +61,13 @@ class PassingPairs:
         batch[0] += first
         self._batches.append(batch)
 
-    def _row(self, number: int) -> npt.NDArray[np.int32]:
+    def _row(self, number: int) -> Int32s:
         parts = [batch[number] for batch in self._batches]
         if len(parts) == 1:
             return np.asarray(parts[0])
         return np.concatenate([np.empty(0, np.int32), *parts])
 
-    def numbers(self) -> npt.NDArray[np.int32]:
+    def numbers(self) -> Int32s:
         """Return the numbers of the pairs, ascending."""
         return self._row(0)
 
@@ -130,7 +131,7 @@ class WindowResults:
         if self.has_runs:
             self._offsets = take_array(context, pairs + 1, np.int64)
             self._offsets[0] = 0
-            self._runs: npt.NDArray[np.uint32] = np.empty(0, np.uint32)
+            self._runs: UInt32s = np.empty(0, np.uint32)
 
     def download(self, first: int, pairs: int, at: dict[str, int], stream: Any) -> None:
         """Start copying fields and offsets of the pairs from `first` on from device addresses."""
@@ -143,7 +144,7 @@ class WindowResults:
         if self.has_runs:  # but for the first offset, which is the last one of the batch before
             copy(self._offsets[first + 1 : first + pairs + 1], at["run_offsets"] + 8, stream)
 
-    def runs_of(self, first: int, pairs: int) -> npt.NDArray[np.uint32]:
+    def runs_of(self, first: int, pairs: int) -> UInt32s:
         """Return the place for the runs of pairs whose offsets in their batch have arrived."""
         start = int(self._offsets[first])
         if start:  # now offsets in the window

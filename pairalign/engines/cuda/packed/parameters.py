@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS
+from pairalign.base.arrays import Structs
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext
@@ -37,7 +37,7 @@ PARAMETERS = struct_dtype(
 )
 """Params in cuda/packed/packed.cuh."""
 
-Parameters = npt.NDArray[np.void]
+Parameters = Structs
 
 PARAMETER_NAMES = frozenset(PARAMETERS.names or ())
 

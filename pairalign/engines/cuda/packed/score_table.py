@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Int32s, Int64s, UInt8s, UInt32s
 from pairalign.base.choices import END_GAPS
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS, TIER
 from pairalign.scoring.scoring import Scoring
@@ -39,7 +38,7 @@ class Costs:
     edge_step: int
 
     @classmethod
-    def of(cls, scoring: Scoring, codes: npt.NDArray[np.uint8]) -> Costs:
+    def of(cls, scoring: Scoring, codes: UInt8s) -> Costs:
         """Make the table for sequences that use these codes, which become residues 0, 1, ..."""
         used = len(codes)
         padding = used + (scoring.end_gaps is not None)
@@ -92,18 +91,16 @@ class Costs:
         """Whether two pairs may share a word of a tile that is traced."""
         return self.tile_range <= _TILE_LIMIT and self.step_range <= _STEP_LIMIT
 
-    def open_codes(self, wide: bool) -> npt.NDArray[np.uint32]:
+    def open_codes(self, wide: bool) -> UInt32s:
         """Return what opening E after each column of a tile costs, with its code: uint32[16]."""
         costs = -SCALE * self.gap_open + E_CODES + MOST_COLUMNS - 1 - np.arange(MOST_COLUMNS)
         if wide:
             return costs.astype(np.int32).view(np.uint32)
-        halves: npt.NDArray[np.uint32] = (costs & 0xFFFF).astype(np.uint32) * np.uint32(0x10001)
+        halves: UInt32s = (costs & 0xFFFF).astype(np.uint32) * np.uint32(0x10001)
         return halves
 
 
-def worth_of(
-    sequences: SequenceSet, codes: npt.NDArray[np.uint8], costs: Costs, mode: str
-) -> Int64s:
+def worth_of(sequences: SequenceSet, codes: UInt8s, costs: Costs, mode: str) -> Int64s:
     """Largest sum of scores that each sequence's residues can bring, by sorted position."""
     used = len(codes)
     shift = 2 * costs.shift if mode in SHIFTED_MODES else 0  # there the lengths count it

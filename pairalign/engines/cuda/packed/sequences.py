@@ -9,6 +9,7 @@ from typing import Any, SupportsInt
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s, UInt8s
 from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.pairs.windows import Window
@@ -38,11 +39,11 @@ class DenseSet:
 class DenseResidues:
     """The same on the host."""
 
-    residues: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
+    residues: UInt8s
+    starts: Int64s
 
     @classmethod
-    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], padding: int) -> DenseResidues:
+    def of(cls, device: DeviceSet, codes: UInt8s, padding: int) -> DenseResidues:
         """Give residue k to code k of these codes, of which all residues of a set are.
 
         `padding`: the residue around the sequences. If there is one between the last code's and
@@ -58,10 +59,10 @@ class DenseResidues:
         return cls(residues, starts)
 
 
-def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def dense_starts(lengths: Int32s) -> Int64s:
     """First residue of each sequence."""
     padded = lengths.astype(np.int64) + PADDING
-    starts: npt.NDArray[np.int64] = np.cumsum(padded) - padded + PADDING
+    starts: Int64s = np.cumsum(padded) - padded + PADDING
     return starts
 
 
@@ -74,9 +75,7 @@ class ColumnResidues:
         See `DenseResidues.of`.
     """
 
-    def __init__(
-        self, context: DeviceContext, columns: DenseSet, codes: npt.NDArray[np.uint8]
-    ) -> None:
+    def __init__(self, context: DeviceContext, columns: DenseSet, codes: UInt8s) -> None:
         self._context = context
         self._columns = columns
         self._codes = codes

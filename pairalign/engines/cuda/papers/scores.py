@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Structs
+from pairalign.base.arrays import Bools, Int64s, Structs
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
@@ -70,7 +70,7 @@ class Launch:
     shared_bytes: int = 0
     entry_bytes: int = 0
     pitch: int = 0
-    profile_starts: npt.NDArray[np.int64] | None = None
+    profile_starts: Int64s | None = None
 
     @property
     def storage_bytes(self) -> int:
@@ -97,7 +97,7 @@ class ScoreBatch:
 
     rectangle: Rectangle
     launch: Launch
-    numbers: npt.NDArray[np.int64] | None
+    numbers: Int64s | None
 
     @property
     def pairs(self) -> int:
@@ -178,9 +178,7 @@ class ScoreFamily(KernelFamily, ABC):
         """Free the memory of batches; the next batch allocates it again."""
         self.pipeline.free_memory()
 
-    def align(
-        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
-    ) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Score a window batch by batch; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         assert want.detail == Detail.SCORE, "CudaEngine was opened for scores"
         context = self._context
@@ -242,7 +240,7 @@ class _ScoreTask(BatchTask[Rectangle, ScoreBatch, Slot, None]):
         context: DeviceContext,
         pairs: int,
         want: Want,
-        pair_mask: npt.NDArray[np.bool_] | None,
+        pair_mask: Bools | None,
     ) -> None:
         self.assembly = Assembly(pairs, want, context.pool)
         self._family = family

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Structs
+from pairalign.base.arrays import Int32s, Int64s, Structs
 from pairalign.base.choices import MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES
@@ -98,9 +97,7 @@ class Striped(ScoreFamily):
             yield part, self._launch_of(part, longest, sizes[row:stop])
             row = stop
 
-    def _launch_of(
-        self, rectangle: Rectangle, longest: int, sizes: npt.NDArray[np.int64]
-    ) -> Launch:
+    def _launch_of(self, rectangle: Rectangle, longest: int, sizes: Int64s) -> Launch:
         context = self._context
         pitch = -(-longest // WARP) * WARP
         scratch = 0 if self._vote else 4 * WARP
@@ -137,8 +134,8 @@ class Striped(ScoreFamily):
         super().queue(launch, slot, packed)
 
 
-def profile_bytes(lengths: npt.NDArray[np.int32], entry_bytes: int) -> npt.NDArray[np.int64]:
+def profile_bytes(lengths: Int32s, entry_bytes: int) -> Int64s:
     """Size of the profile of each of some sequences: whole loads of four segments, all residues."""
     segments = -(-lengths.astype(np.int64) // WARP)
-    sizes: npt.NDArray[np.int64] = -(-segments // 4) * 4 * WARP * CODES * entry_bytes
+    sizes: Int64s = -(-segments // 4) * 4 * WARP * CODES * entry_bytes
     return sizes

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import count_bytes
+from pairalign.base.arrays import Bools, Doubles, Int64s, Structs, UInt32s, count_bytes
 from pairalign.engines.cpu.cpu_engine import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.buffers import Slot
@@ -64,8 +63,7 @@ WIDEST_AUTO = 0.35
 WORTH_SHARE = 16
 """Divisor of the memory that worths of residues may take; else no pair is pruned."""
 
-Mask = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int64]
+Numbers = Int64s
 
 
 class PrunedPairs(KernelFamily):
@@ -87,7 +85,7 @@ class PrunedPairs(KernelFamily):
 
     name = "pruned"
     pipeline: BatchPipeline[Slot]
-    align_others: Callable[[Window, Want, Mask | None], Alignments]
+    align_others: Callable[[Window, Want, Bools | None], Alignments]
 
     def __init__(self, pruning: Pruning | None = None) -> None:
         self.pruning = pruning or Pruning("always")
@@ -116,7 +114,7 @@ class PrunedPairs(KernelFamily):
         self._context = context
         self._sampler = Sampler(context)
 
-    def pays(self, window: Window, pair_mask: Mask | None = None) -> bool:
+    def pays(self, window: Window, pair_mask: Bools | None = None) -> bool:
         """Tell whether `align` should be asked for the pairs of a window, and prepare for it."""
         if self.pruning.use == "auto" and not self._sampler.pays(window, pair_mask):
             return False
@@ -170,7 +168,7 @@ class PrunedPairs(KernelFamily):
         if self._worth is not None:
             self.pipeline.free_memory()
 
-    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+    def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Align pairs of a window for which it `pays`; see `KernelFamily`."""
         context = self._context
         numbers = np.arange(window.pairs) if pair_mask is None else np.flatnonzero(pair_mask)
@@ -191,7 +189,7 @@ class PrunedPairs(KernelFamily):
         (slot,) = self.pipeline.slots
         return slot
 
-    def _predict(self, chosen: Chosen) -> npt.NDArray[np.float64]:
+    def _predict(self, chosen: Chosen) -> Doubles:
         """Return about how many lanes the bands of pairs have, to begin with the widest."""
         worth, context = self._worth, self._context
         assert worth is not None
@@ -200,13 +198,13 @@ class PrunedPairs(KernelFamily):
             context.targets.lengths[chosen.columns],
         )
         both = np.minimum(self._cheap[0][chosen.rows], self._cheap[1][chosen.columns])
-        lanes: npt.NDArray[np.float64] = np.abs(first - second) / 2 + USUAL_LANES / 4
+        lanes: Doubles = np.abs(first - second) / 2 + USUAL_LANES / 4
         lanes += worth.pair_bonus * both / worth.diagonal
         return lanes
 
     def start_batch(
         self,
-        pairs: npt.NDArray[np.void],
+        pairs: Structs,
         layout: Layout,
         addresses: dict[str, int],
         want: Want,
@@ -244,7 +242,7 @@ class PrunedPairs(KernelFamily):
 
     def finish_batch(
         self, pairs: int, layout: Layout, addresses: dict[str, int]
-    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint32]]:
+    ) -> tuple[Structs, UInt32s]:
         """Wait for a batch; return its results, and all runs that there is room for."""
         slot = self._slot
         start = addresses["tables"] + HEAD_BYTES + PAIR.itemsize * pairs
@@ -259,7 +257,7 @@ class PrunedPairs(KernelFamily):
         slot.wait()
         return results, runs.copy()
 
-    def add_counts(self, results: npt.NDArray[np.void], cells: int) -> None:
+    def add_counts(self, results: Structs, cells: int) -> None:
         """Count pairs, once each; `cells` are those of their matrices."""
         counts = (
             len(results),
@@ -272,7 +270,7 @@ class PrunedPairs(KernelFamily):
         )
         self.counts = Pruned(*(a + b for a, b in zip(self.counts, counts, strict=True)))
 
-    def _columns_of(self, window: Window) -> npt.NDArray[np.void]:
+    def _columns_of(self, window: Window) -> Structs:
         """Return the columns' set, of the strand that the window wants."""
         context = self._context
         if window.strand > 0:
@@ -288,7 +286,7 @@ class PrunedPairs(KernelFamily):
         )
         return self._other_strand.describe(context.columns.codes)
 
-    def _set_scoring(self, parameters: npt.NDArray[np.void]) -> None:
+    def _set_scoring(self, parameters: Structs) -> None:
         worth, scoring = self._worth, self._context.scoring
         assert worth is not None
         shift = 2 * scoring.gap_extend
@@ -355,7 +353,7 @@ class _WindowTask(BatchTask[_Work, _PrunedBatch, Slot, _Flight]):
         window: Window,
         want: Want,
         chosen: Chosen,
-        lanes: npt.NDArray[np.float64],
+        lanes: Doubles,
     ) -> None:
         self._family = family
         self._lanes = lanes

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from pairalign.base.arrays import Int64s
 from pairalign.base.native import struct_dtype
 from pairalign.pairs.want import Detail
 
@@ -107,8 +105,8 @@ def slab_bytes(antidiagonals: int, lanes: int, detail: Detail) -> int:
 
 
 def lay_out(
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
+    rows: Int64s,
+    columns: Int64s,
     detail: Detail,
     multiprocessors: int,
     level: int,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.base.arrays import Int32s, Int64s, Structs, UInt32s
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.pruned.pruned_plan import DONE, GIVEN_UP, RESULT
@@ -27,8 +27,8 @@ class Found:
         CIGAR runs, batch by batch.
     """
 
-    results: npt.NDArray[np.void]
-    runs: list[npt.NDArray[np.uint32]]
+    results: Structs
+    runs: list[UInt32s]
 
     @classmethod
     def of(cls, pairs: int) -> Found:
@@ -39,9 +39,9 @@ class Found:
 
     def add(
         self,
-        numbers: npt.NDArray[np.int64],
-        results: npt.NDArray[np.void],
-        runs: npt.NDArray[np.uint32],
+        numbers: Int64s,
+        results: Structs,
+        runs: UInt32s,
     ) -> None:
         """Add the results of a batch of pairs."""
         results["runs_at"] += sum(map(len, self.runs))
@@ -79,10 +79,10 @@ def make_alignments(
 
 def _stats(
     context: DeviceContext,
-    query: npt.NDArray[np.int32],
-    target: npt.NDArray[np.int32],
-    results: npt.NDArray[np.void],
-) -> dict[str, npt.NDArray[np.int32]]:
+    query: Int32s,
+    target: Int32s,
+    results: Structs,
+) -> dict[str, Int32s]:
     """Spans, which are whole sequences, and counts."""
     lengths = (
         context.queries.sequences.lengths[query],
@@ -107,8 +107,8 @@ def _stats(
 
 
 def _join_runs(
-    context: DeviceContext, results: npt.NDArray[np.void], parts: list[npt.NDArray[np.uint32]]
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    context: DeviceContext, results: Structs, parts: list[UInt32s]
+) -> tuple[UInt32s, Int64s]:
     """Put the runs of all pairs behind one another; returns them and where each begins."""
     counts = results["runs"].astype(np.int64)
     offsets = np.concatenate(([0], np.cumsum(counts)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Bools, Int32s, UInt8s
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.pairs.windows import Window
@@ -38,7 +37,7 @@ class Sampler:
     def __init__(self, context: DeviceContext) -> None:
         self._context = context
 
-    def pays(self, window: Window, pair_mask: npt.NDArray[np.bool_] | None) -> bool:
+    def pays(self, window: Window, pair_mask: Bools | None) -> bool:
         """Tell whether a window has many cells, and its similar pairs are faster pruned."""
         context = self._context
         rows, columns = context.queries.lengths, context.targets.lengths
@@ -108,5 +107,5 @@ def expected_seconds(
     return pruned, float((m * n).mean()) * pairs / (_FULL_CELLS * multiprocessors)
 
 
-def _codes(device_set: DeviceSet, position: int) -> npt.NDArray[np.uint8]:
+def _codes(device_set: DeviceSet, position: int) -> UInt8s:
     return device_set.sequences.codes_of(int(device_set.sequences.order[position]))

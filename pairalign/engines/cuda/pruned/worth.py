@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import SupportsInt
 
 import numpy as np
-import numpy.typing as npt
 
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Bools, Int32s, Int64s, Structs
 from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.pruned.pruned_plan import RESIDUE_SET, WORTH_PADDING
 from pairalign.engines.device.device_sets import DeviceSet, padded_lengths
@@ -66,7 +65,7 @@ class Worth:
         """What a step off the diagonal and back costs at least."""
         return max(1, self.row_loss + self.column_loss)
 
-    def table(self) -> npt.NDArray[np.int32]:
+    def table(self) -> Int32s:
         """Return row worth, column worth and cheapness of each code, shape (3, 32)."""
         return np.stack((self.row, self.column, self.cheap)).astype(np.int32)
 
@@ -94,10 +93,10 @@ def choose_worth(scoring: Scoring, counts: Int64s) -> Worth:
     return Worth(**{**worth.__dict__, **scores})
 
 
-def fits(scoring: Scoring, rows: Int64s, columns: Int64s) -> npt.NDArray[np.bool_]:
+def fits(scoring: Scoring, rows: Int64s, columns: Int64s) -> Bools:
     """Tell of which pairs of lengths scores and worths stay far within 32 bits."""
     highest = max(1, int(np.abs(scoring.matrix.astype(np.int64)).max())) + 2 * scoring.gap_extend
-    room: npt.NDArray[np.bool_] = highest * (rows + columns + 512) + 4 * scoring.gap_open < _MOST
+    room: Bools = highest * (rows + columns + 512) + 4 * scoring.gap_open < _MOST
     return room
 
 
@@ -188,7 +187,7 @@ def worth_bytes(sequences: DeviceSet) -> int:
     return 3 * _numbers(sequences) * 4
 
 
-def cheap_residues(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
+def cheap_residues(sequences: DeviceSet, worth: Worth) -> Int64s:
     """Return how many cheap residues each sequence has, by sorted position."""
     of_code = np.zeros(256, np.int64)
     of_code[: len(worth.cheap)] = worth.cheap
@@ -225,7 +224,7 @@ class WorthOfSet:
             stream=stream,
         )
 
-    def describe(self, codes: SupportsInt) -> npt.NDArray[np.void]:
+    def describe(self, codes: SupportsInt) -> Structs:
         """Return the set as kernels take it, with the residues at `codes`."""
         described = np.zeros((), RESIDUE_SET)
         described["codes"] = int(codes)
