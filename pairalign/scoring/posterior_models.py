@@ -20,7 +20,7 @@ these and the weights of flanks were chosen on half of 162 RNA families, and tho
 of simulated genes is torn. They add up to no 1.
 
 With four match states (`MOST_MATCH_STATES`) the pair HMM is that of small families of
-`pairalign msa` (`pairalign.jobs.msa.model_choice`). Of proteins, a state of ProbCons' pairs and
+`pairalign msa` (`pairalign.jobs.msa.one_family`). Of proteins, a state of ProbCons' pairs and
 those of helices, strands and other residues (EHO, Le et al. 2008, six replacements a site, gamma
 distribution of shape 1) were the start; chances to stay in, leave and enter a state were estimated
 by expectation maximization. All were then trained together by 40 steps along the gradient of the

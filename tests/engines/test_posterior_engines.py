@@ -12,7 +12,7 @@ from pairalign.engines import posterior_engines
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda import cuda_posterior, cuda_selection
 from pairalign.errors import DeviceError
-from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.one_family import MOST_OF_ALL_PAIRS
 from pairalign.jobs.posterior import posterior as job_module
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet

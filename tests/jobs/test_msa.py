@@ -13,7 +13,7 @@ from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.jobs.msa.aligned_fasta import columns_in
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.grouping import tree_weights
-from pairalign.jobs.msa.model_choice import match_states_of
+from pairalign.jobs.msa.one_family import match_states_of
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.requests.resources import Resources
 

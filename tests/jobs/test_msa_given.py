@@ -14,7 +14,7 @@ import pairalign
 from pairalign.base.error_types import AlignmentFileError, FormatError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.one_family import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree_text import read_newick
 

@@ -75,7 +75,7 @@ def find_confidence(
         Two or more.
     columns : ndarray of int32, shape (total_residues,)
     match_states : int
-        See `pairalign.jobs.msa.model_choice`.
+        Of the pair HMM.
     run : FamilyRun
         Its partners by default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     """

@@ -40,7 +40,7 @@ from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet, join_sets
-from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, RectangularDistances
+from pairalign.trees.distance_matrix import DistanceMatrix, RectangularDistances
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import join_closest
 
@@ -128,7 +128,7 @@ def joined(names: Sequence[str], condensed: npt.NDArray[np.float32]) -> GuideTre
 
 def pair_distances(sequences: SequenceSet, resources: Resources) -> DistanceMatrix:
     """Return the distances of all pairs of some sequences, two or more."""
-    distances = _measured(sequences, None, resources)
+    distances = measure_run(_plan(sequences, None, resources), find_measure("score"))
     assert isinstance(distances, DistanceMatrix)
     return distances
 
@@ -137,16 +137,9 @@ def distances_to(
     sequences: SequenceSet, targets: SequenceSet, resources: Resources
 ) -> npt.NDArray[np.float32]:
     """Return the distances of each of some sequences, a row, and each of others, a column."""
-    distances = _measured(sequences, targets, resources)
+    distances = measure_run(_plan(sequences, targets, resources), find_measure("score"))
     assert isinstance(distances, RectangularDistances)
     return distances.values
-
-
-def _measured(
-    sequences: SequenceSet, targets: SequenceSet | None, resources: Resources
-) -> AnyDistances:
-    """Return distances of all pairs of a set, or of each of one with each of another."""
-    return measure_run(_plan(sequences, targets, resources), find_measure("score"))
 
 
 def _plan(

@@ -40,15 +40,27 @@ from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, tree_weights
 from pairalign.jobs.msa.large import ENTRY_BYTES, align_large, shorter_residues
-from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.relatives import placed_members
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.results import tree_result
+from pairalign.scoring.posterior_models import MOST_MATCH_STATES
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import first_leaves
+
+MOST_OF_ALL_PAIRS = 100
+"""Sequences that are aligned by the posteriors of all their pairs, if they are not too long."""
+
+_ALIKE = 0.9
+"""Of the longer sequence of a pair, in the mean of all pairs."""
+
+_MOST_BASES = 500
+"""Of DNA and RNA, in the mean: longer sequences are taken for genes."""
+
+_ONE = 1 << 20
 
 ROUNDS = 2
 REFINEMENTS = 100
@@ -199,3 +211,36 @@ def _posteriors(sequences: SequenceSet, run: FamilyRun) -> SparsePosteriors:
                 memory_bytes,
             )
     return join_posteriors(pieces)
+
+
+def match_states_of(sequences: SequenceSet) -> int:
+    """Return how many match states the pair HMM of a family has.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+
+    Returns
+    -------
+    int
+        `MOST_MATCH_STATES` for up to `MOST_OF_ALL_PAIRS` proteins whose lengths are alike, and for
+        as many sequences of DNA that are short; else 1.
+
+    Notes
+    -----
+    Several states were trained on references, most of which are domains: they align domains better,
+    the more the less similar they are, but worse whole proteins, parts of which have no counterpart
+    in others. Lengths tell the two apart to some degree. Those of DNA were trained on structured
+    RNAs; genes evolve otherwise, and are longer. In whole numbers: the same on every machine.
+    """
+    count = len(sequences)
+    if count > MOST_OF_ALL_PAIRS:
+        return 1
+    lengths = sequences.lengths.astype(np.int64)
+    if sequences.alphabet == DNA:
+        is_short = int(lengths.sum()) <= _MOST_BASES * len(lengths)
+        return MOST_MATCH_STATES if is_short else 1
+    first, second = (lengths[index] for index in np.triu_indices(len(lengths), 1))
+    alike = np.minimum(first, second) * _ONE // np.maximum(first, second)
+    return MOST_MATCH_STATES if int(alike.sum()) >= int(_ALIKE * _ONE) * len(alike) else 1
