@@ -117,6 +117,13 @@ QUESTIONS = {
         50_000,
         cpu_goal=("vsearch", 1.0),
     ),
+    "ties": Question(
+        "mean0257",
+        "align in.fa -o t.tsv --columns query,target,score,cigar,ties {more}",
+        {},
+        {},
+        2_000,
+    ),
     "reads": Question(
         READS,
         f"align in.fa -o out.tsv {SHORT_DNA} --min-identity 0.97 {{more}}",
