@@ -24,19 +24,17 @@ if command -v compute-sanitizer > /dev/null; then
                 "$small/small.fasta" -o "$small/small.paf" --device cuda --mode "$mode" --quiet ||
                 failed=1
         done
-        echo "compute-sanitizer --tool $tool, posteriors"
-        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
-            tests/engines/test_engine_cuda_posterior.py -k "memory or order" || failed=1
-        echo "compute-sanitizer --tool $tool, common subsequences"
-        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
-            tests/engines/test_engine_cuda_pair_filter.py -k "subsequences" || failed=1
-        echo "compute-sanitizer --tool $tool, near pairs"
-        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
-            tests/engines/test_engine_cuda_near.py tests/jobs/test_tcrdist.py \
-            -k "diagonals or room or set-2-20" || failed=1
-        echo "compute-sanitizer --tool $tool, optimal alignments"
-        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
-            tests/engines/test_engine_cuda_ties.py -k "cores or strand" || failed=1
+        while read -r file words; do
+            echo "compute-sanitizer --tool $tool, $file"
+            compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
+                "tests/$file.py" -k "$words" < /dev/null || failed=1
+        done << 'TESTS'
+engines/test_engine_cuda_posterior memory or order
+engines/test_engine_cuda_pair_filter subsequences
+engines/test_engine_cuda_near diagonals or room or set-2-20
+jobs/test_tcrdist diagonals or room or set-2-20
+engines/test_engine_cuda_ties cores or strand
+TESTS
     done
 fi
 "$PYTHON" scripts/benchmark.py posterior --device cuda || failed=1
