@@ -29,7 +29,8 @@ public:
     }
 
     // Whether lanes have room for what a block of antidiagonals has: by how much cells are below the highest
-    // one before it, and fall; and what is outside the band gains, while the base falls.
+    // one before it, and fall; and what is outside the band gains, while the base falls. `fits_bytes` is
+    // true: a mismatch has room.
     static bool fits(const SuboptimalJob& job) {
         const int32_t open = job.pair->gap_open, extend = job.pair->gap_extend;
         const int32_t before = BAND_STRIP * job.match + 2 * (open + BAND_STRIP * extend);
@@ -47,7 +48,7 @@ private:
     static constexpr int ROWS = VECTORS * LANES, BLOCK = 24, EDGE = LANES + BAND_STRIP;
     static constexpr int32_t LOWEST_BASE = 128;
 
-    // The most by which scores of a block are above those before it.
+    // The most by which scores of a block are above those before it, and no more: what is less cuts scores.
     static int32_t growth(const SuboptimalJob& job) {
         return (BLOCK + 1) * job.match + job.pair->gap_open + BLOCK * job.pair->gap_extend;
     }

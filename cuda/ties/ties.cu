@@ -47,9 +47,10 @@ __device__ __forceinline__ State best_of(State a, State b, State c) {
     return {value, sum(sum(a.value == value ? a.paths : 0, b.value == value ? b.paths : 0),
                        c.value == value ? c.paths : 0)};
 }
-// What a gap of so many residues costs.
+// What a gap of so many residues costs. Beyond the last row, where it may overflow, nothing is made of it.
 __device__ __forceinline__ int32_t cost_of(const int32_t (&gap)[2], int32_t residues) {
-    return residues > 0 ? gap[0] + (residues - 1) * gap[1] : 0;
+    const uint32_t more = static_cast<uint32_t>(residues - 1) * static_cast<uint32_t>(gap[1]);
+    return residues > 0 ? static_cast<int32_t>(static_cast<uint32_t>(gap[0]) + more) : 0;
 }
 
 // A pair, and a lane's rows of a strip.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, UInt32s
-from pairalign.base.error_types import CapacityError
+from pairalign.base.error_types import CapacityError, UsageError
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
@@ -182,7 +182,7 @@ class TieCounter:
         ------
         CapacityError
             The machine is out of memory.
-        ValueError
+        UsageError
             An alignment is not optimal.
         """
         counts = np.zeros(len(alignments), np.uint32)
@@ -192,7 +192,7 @@ class TieCounter:
         counts[chosen] = self.count_pairs(query, target, alignments.raw_score[chosen], turned)
         wrong = chosen[counts[chosen] == 0]
         if len(wrong):
-            raise ValueError(
+            raise UsageError(
                 f"alignment {wrong[0]} has not the highest score of its pair: optimal alignments "
                 "are counted, no others"
             )

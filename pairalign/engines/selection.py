@@ -175,7 +175,7 @@ def _framework_of(device: str) -> str | None:
     ------
     DeviceError
         It is no device specification.
-    TypeError
+    WrongTypeError
         It is no text.
     """
     for framework in ("cuda", "opencl"):

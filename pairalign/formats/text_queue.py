@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
-from pairalign.base.error_types import out_of_memory
+from pairalign.base.error_types import UsageError, out_of_memory
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.base.spelling import spelled
 from pairalign.formats.output import Output
@@ -99,7 +99,7 @@ class TextQueue:
 
         Raises
         ------
-        ValueError
+        UsageError
             Of what was submitted before, fields of a pair contradict each other.
         OSError
             The file cannot be written.
@@ -149,7 +149,7 @@ class TextQueue:
     def _check(self, status: int) -> int:
         if status == _BAD_PAIR:
             pair = _trouble(self._handle)
-            raise ValueError(f"pair {pair}: CIGAR, spans and counts do not fit together")
+            raise UsageError(f"pair {pair}: CIGAR, spans and counts do not fit together")
         if status == _NO_MEMORY:
             raise MemoryError(out_of_memory())
         if status == _UNWRITTEN:

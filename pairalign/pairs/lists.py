@@ -155,7 +155,7 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
     ------
     PairListError
         Names or indices that the sets do not have, or no pairs at all.
-    TypeError
+    WrongTypeError
         Something is no pair.
     """
     if isinstance(pairs, PairList):

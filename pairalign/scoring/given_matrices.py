@@ -52,7 +52,7 @@ def given_table(matrix: Matrix, alphabet: Alphabet) -> Table:
     ------
     ScoringError
         It is not square, complete and symmetric, or has keys or values that make no sense.
-    TypeError
+    WrongTypeError
         It is nothing of these kinds.
     """
     if not is_matrix(matrix):

@@ -394,7 +394,7 @@ def make_scoring(
     ------
     ScoringError
         The matrix or the costs make no sense; the message says where and what was expected.
-    TypeError
+    WrongTypeError
         The matrix is nothing that one can be.
 
     Examples

@@ -120,7 +120,7 @@ def read_text(source: Source, expected: str) -> tuple[bytes, str]:
     ------
     FastaError
         It cannot be read; the message names it.
-    TypeError
+    WrongTypeError
         `source` is neither a path nor a file.
     """
     data, name = read_data(source, expected)

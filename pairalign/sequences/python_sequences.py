@@ -30,7 +30,7 @@ def named_residues(
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         Something is no sequence, or no name; the message says which.
     UsageError
         There are more of the ones than of the others.
@@ -83,7 +83,7 @@ def columns_of(table: DataTable) -> tuple[list[object], list[object] | None]:
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         It has no column of sequences, or several.
     """
     titles = titles_of(table)
@@ -121,7 +121,7 @@ def residues_of(item: object, what: str) -> bytes:
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         It is something else. Text is never made of other objects: NAN and NONE are proteins.
     """
     residues = item
@@ -170,7 +170,7 @@ def name_of(name: object, what: str) -> str:
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         It is something else.
     """
     if isinstance(name, str) or (isinstance(name, SupportsIndex) and not isinstance(name, bool)):

@@ -61,7 +61,7 @@ def read_file(
     ------
     FastaError
         The source cannot be read or has no format that is known; the message names it.
-    TypeError
+    WrongTypeError
         `source` is neither a path nor a file.
     """
     data, name = read_data(source, "a file of sequences")

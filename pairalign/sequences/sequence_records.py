@@ -105,7 +105,7 @@ def places_of(chosen: Several, names: list[str]) -> Int64s:
     ------
     IndexError, KeyError
         There is no such sequence.
-    TypeError
+    WrongTypeError
         It is none of `Several`.
     """
     count = len(names)

@@ -173,7 +173,7 @@ class SequenceSet:
 
         Raises
         ------
-        TypeError
+        WrongTypeError
             Something is no sequence, or no name; the message says which.
         """
         titles, texts = named_residues(sequences, names)

@@ -14,6 +14,7 @@ import pairalign
 from pairalign.alignments.tie_counts import MOST_TIES, TieCounter
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.errors import UsageError
 
 
 def costs_of(scoring: pairalign.Scoring) -> Costs:
@@ -109,11 +110,11 @@ def test_either_strand_and_copies():
 def test_what_cannot_be_counted():
     reads = {"a": "ACGTACGTAAACCGTTT", "b": "ACGTACGTCCCACCGTTT"}
     several = pairalign.align(reads, mode="local", hsps=3, device="cpu")
-    with pytest.raises(ValueError, match="alignment 1 has not the highest score of its pair"):
+    with pytest.raises(UsageError, match="alignment 1 has not the highest score of its pair"):
         _ = several.ties
     assert several[0].ties == count_ties(*codes_of(several[0]), costs_of(several.scoring))[1] == 3
     scores = pairalign.align(reads, detail="score", device="cpu")
-    with pytest.raises(ValueError, match="only scores were computed"):
+    with pytest.raises(UsageError, match="only scores were computed"):
         _ = scores.ties
 
 

@@ -88,7 +88,11 @@ def test_pairs_in_parts(device, monkeypatch, long):
     proteins = ["".join(rng.choice(list("AILV"), rng.integers(1, 60))) for _ in range(25)]
     found = pairalign.align(proteins, gap_open=2, gap_extend=1, device="cpu")
     expected = counts_of(found, found.raw_score)
-    for name, most in (("_CELLS_AT_ONCE", 1), ("_CELLS_AT_ONCE", 9000), ("_PAIRS_AT_ONCE", 37)):
+    for name, most in (
+        ("_MULTIPROCESSOR_CELLS_AT_ONCE", 1),
+        ("_MULTIPROCESSOR_CELLS_AT_ONCE", 9000),
+        ("_PAIRS_AT_ONCE", 37),
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(cuda_ties, name, most)
             assert counts_of(found, found.raw_score, device) == expected
@@ -140,13 +144,15 @@ def test_files_of_commands(here, device, monkeypatch, used, suffix, gpus):
     pays_at_once(monkeypatch)
     assert main([*usual, "-o", f"gpu.{suffix}"]) == 0
     assert sum(used) == 190
-    assert main([*usual, "-o", f"gpu.{suffix}", "--device", "cpu"]) == 0
+    assert main([*usual, "-o", f"own.{suffix}", "--device", "cpu"]) == 0
     assert sum(used) == 190
     for name in ("few", "gpu"):
         assert Path(f"{name}.{suffix}").read_bytes() == Path(f"cpu.{suffix}").read_bytes()
     checked = pairalign.verify(f"gpu.{suffix}", "in.fa", optimal=True, mode="global")
     assert checked.is_legal
     assert "ties" not in checked.not_checked
+    assert sum(used) == 380
+    pairalign.verify(f"gpu.{suffix}", "in.fa", optimal=True, mode="global", device="cpu")
     assert sum(used) == 380
     found = pairalign.align(some_reads())
     assert len(set(found.ties.tolist())) > 3

@@ -13,6 +13,7 @@ from written_files import write
 
 import pairalign
 from pairalign.base.choices import WEIGHTS
+from pairalign.errors import FormatError
 
 ODD = {
     'a<b>&"1"': "ACGTACGTTGCAACGT",
@@ -122,6 +123,12 @@ def test_cuts_make_no_difference(found, tmp_path):
         write(found, one)
         write(found, other, cuts=(1, 3))
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_scores_alone_are_no_network(tmp_path):
+    found = pairalign.align(ODD, detail="score", device="cpu")
+    with pytest.raises(FormatError, match="graphml needs spans"):
+        write(found, tmp_path / "x.graphml")
 
 
 def test_python_graphs(found):

@@ -217,6 +217,14 @@ def test_suboptimal_alignments_follow_their_hit():
     assert (np.diff(found.query) >= 0).all()
 
 
+@pytest.mark.parametrize("memory_bytes", [1 << 13, 1 << 15])
+def test_little_memory(memory_bytes):
+    """Blocks of queries whose hits fit, down to a few."""
+    job = job_of(proteins(40, 7), None, "local", max_hits=30)
+    small = replace(job, resources=replace(job.resources, memory=memory_bytes))
+    assert_same(concatenate(list(job)), concatenate(list(small)))
+
+
 def test_each_pair_once_needs_all_hits_in_memory():
     with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory"):
         job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory=1 << 12)

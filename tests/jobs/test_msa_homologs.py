@@ -184,6 +184,16 @@ def test_the_command(files, capsys):
         assert Path(output).read_text().count("homolog_") >= 5
 
 
+def test_the_command_with_families(files, capsys):
+    command = ["msa", "in.fa", "two.fa", "--homologs", "db.fa", "--summary", "json"]
+    assert main([*command, "-o", "made"]) == 0
+    facts = json.loads(capsys.readouterr().err.splitlines()[-1])["homologs"]
+    assert facts["families_without"] == 0
+    for name in ("in", "two"):
+        assert main(["msa", f"{name}.fa", "--homologs", "db.fa", "-o", "alone.afa", "-q"]) == 0
+        assert Path("made", f"{name}.afa").read_bytes() == Path("alone.afa").read_bytes()
+
+
 def test_members_may_have_names_of_homologs():
     name = found_in(DATABASE).sequences.names[-1]
     family = {name: FAMILY["m0"], **dict([*FAMILY.items()][1:])}

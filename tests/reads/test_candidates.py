@@ -115,6 +115,18 @@ def test_wrong_candidates(tmp_path):
         find({"a": "ACGT", "b": "ACGTA"}, candidates=path)
 
 
+def test_command(tmp_path, capsys):
+    reads = tmp_path / "reads.fa"
+    reads.write_text("".join(f">{name}\n{one}\n" for name, one in reads_of().items()))
+    one, two = tmp_path / "one.paf", tmp_path / "two.paf"
+    command = ["overlap", str(reads), "--device", "cpu", "--preset", "ont", "--min-overlap", "80"]
+    assert main([*command, "-o", str(one)]) == 0
+    assert main([*command, "-o", str(two), "--candidates", str(one)]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    said = capsys.readouterr().err
+    assert "on their strands" in said
+
+
 # ---------------------------------------------------------------------------------------------
 # By mappy
 

@@ -27,7 +27,7 @@ _LANES = {"count_ties_8": 8, "count_ties_32": 32}
 _BLOCK = 128
 _MULTIPROCESSOR_BLOCKS = 7
 """That there are registers for."""
-_CELLS_AT_ONCE = 1 << 36
+_MULTIPROCESSOR_CELLS_AT_ONCE = 1 << 29
 """Between two calls a run can be interrupted."""
 _PAIRS_AT_ONCE = 1 << 20
 
@@ -101,9 +101,10 @@ class CudaTies:
         """
         counts = np.empty(len(pairs), np.uint32)
         are_long = pairs.widths >= LONG
+        cells = self.multiprocessors * _MULTIPROCESSOR_CELLS_AT_ONCE
         for name, chosen in zip(_LANES, map(np.flatnonzero, (~are_long, are_long)), strict=True):
             some = pairs[chosen]
-            for part in some.cut(_CELLS_AT_ONCE, _PAIRS_AT_ONCE):
+            for part in some.cut(cells, _PAIRS_AT_ONCE):
                 counted = self._launch(name, some[part])
                 if counted is None:
                     return None

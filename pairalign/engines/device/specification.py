@@ -21,7 +21,7 @@ def parse_indices(device: str, framework: str) -> tuple[int, ...] | None:
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         It is no text.
     """
     if not isinstance(device, str):

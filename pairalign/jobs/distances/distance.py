@@ -278,7 +278,7 @@ def distance(
     Raises
     ------
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-    ValueError
+    UsageError
         An unknown measure, or an argument out of its range.
 
     Notes

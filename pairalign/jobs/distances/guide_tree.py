@@ -80,9 +80,9 @@ def tree(
     DistanceError
         Fewer than three sequences.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-    TypeError
+    WrongTypeError
         An array instead of a DistanceMatrix.
-    ValueError
+    UsageError
         An unknown method or measure.
 
     Notes

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.base.error_types import AlignmentFileError, shown_name
+from pairalign.base.error_types import AlignmentFileError, UsageError, shown_name
 from pairalign.jobs.msa.large import residues_of
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta_records import GAPS
@@ -52,7 +52,7 @@ def read_alignment(
         The file cannot be read.
     AlignmentFileError
         Rows of several widths; the message names the record.
-    ValueError
+    UsageError
         The columns of an object are none of its sequences.
     """
     if isinstance(alignment, MultipleAlignment):
@@ -96,7 +96,7 @@ def columns_in(
 
     Raises
     ------
-    FastaError, AlignmentFileError, ValueError
+    FastaError, AlignmentFileError, UsageError
         See `read_alignment`; or it is of other sequences.
     """
     own, columns, width = read_alignment(alignment, sequences.alphabet)
@@ -124,21 +124,21 @@ def columns_in(
 
 
 def _checked(alignment: MultipleAlignment) -> npt.NDArray[np.int32]:
-    """Return the columns of residues; ValueError unless those of each sequence rise."""
+    """Return the columns of residues; UsageError unless those of each sequence rise."""
     sequences, width = alignment.sequences, alignment.width
     values = np.asarray(alignment.columns)
     if values.shape != (sequences.total_residues,) or values.dtype.kind not in "iu":
-        raise ValueError(
+        raise UsageError(
             f"columns: found an array of {values.dtype} of shape {values.shape}, expected whole "
             f"numbers of shape ({sequences.total_residues},)"
         )
     if len(values) and not 0 <= values.min() <= values.max() < width:
-        raise ValueError(
+        raise UsageError(
             f"columns: found {values.min()} to {values.max()}, expected 0 to {width - 1}"
         )
     rises = np.diff(values.astype(np.int64)) > 0
     rises[sequences.offsets[1:-1] - 1] = True
     if not rises.all():
         index = int(np.searchsorted(sequences.offsets, rises.argmin(), "right")) - 1
-        raise ValueError(f"columns: those of {sequences.record(index)} do not rise")
+        raise UsageError(f"columns: those of {sequences.record(index)} do not rise")
     return values.astype(np.int32)

@@ -119,7 +119,7 @@ def overlap(
     AlphabetError
         The reads are proteins.
     FastaError, ScoringError, PairListError, MissingPackageError, CapacityError, DeviceError
-    ValueError
+    UsageError
         An argument out of its range.
 
     Notes

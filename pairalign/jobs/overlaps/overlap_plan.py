@@ -77,7 +77,7 @@ def plan_overlaps(
     ------
     ScoringError
         Costs or a least score that make no sense.
-    ValueError
+    UsageError
         A number of residues or overlaps is none, or out of bounds.
     """
     preset = request.preset

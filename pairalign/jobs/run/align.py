@@ -116,7 +116,7 @@ class AlignmentJob:
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
         The sequences cannot be scored, or have no other strand, or their scores would not fit.
-    ValueError
+    UsageError
         `threads`, `window`, `memory` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 

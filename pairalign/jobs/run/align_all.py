@@ -85,7 +85,7 @@ def align(
     ------
     FastaError, AlphabetError, ScoringError, PairListError, CapacityError, DeviceError
         See `pairalign.errors`.
-    TypeError
+    WrongTypeError
         Something is no sequence, no pair, or no scoring; the message says which.
     UsageError
         An argument out of its range.

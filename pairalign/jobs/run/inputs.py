@@ -177,7 +177,7 @@ def as_scoring(
     ------
     ScoringError
         `mode` is not that of the Scoring, or there is no such mode or matrix.
-    TypeError
+    WrongTypeError
         It is nothing of that kind.
     """
     if isinstance(scoring, ScoringRequest):

@@ -21,7 +21,7 @@ def bytes_of(resources: Resources, held_bytes: int = 0) -> int:
 
     Raises
     ------
-    ValueError
+    UsageError
         What is said of memory is no size.
     """
     memory_bytes = resources.memory_bytes

@@ -168,7 +168,7 @@ def cut_windows(
 PAIR_CELLS = 3000
 """Cells that a pair costs beside its own: finding it, its columns, its text."""
 
-_LONG, _LONGEST, _TWICE = 20_000, 36_000, 5_000
+_WEIGHED, _LONGEST, _TWICE = 20_000, 36_000, 5_000
 """A cell of the CPU engine takes longer where sequences are so long that scores need more bits, and
 so fewer pairs fit a vector. Human proteins in all modes, relative to those of usual lengths: about
 1.3 times with 22,152 residues, 3.8 times with the 34,350 of titin."""
@@ -187,7 +187,7 @@ def weigh_residues(lengths: Lengths) -> Int64s:
         Up to 20,000 residues the lengths, then more, up to 4.2 times as much.
     """
     residues = np.asarray(lengths, np.int64)
-    return residues + residues * (np.clip(residues, _LONG, _LONGEST) - _LONG) // _TWICE
+    return residues + residues * (np.clip(residues, _WEIGHED, _LONGEST) - _WEIGHED) // _TWICE
 
 
 def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tuple[int, int]:

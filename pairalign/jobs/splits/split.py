@@ -293,7 +293,7 @@ def split(
     SplitError
         The folds cannot be made as asked, or labels are missing.
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
-    ValueError
+    UsageError
         An argument out of its range.
 
     Notes
