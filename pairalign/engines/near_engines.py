@@ -72,8 +72,7 @@ def search_on_gpus(
     from pairalign.engines.cuda import cuda_near, cuda_selection
 
     try:
-        choose = cuda_selection.choose_devices
-        devices = cuda_selection.usable_devices() if indices is None else choose(indices)
+        devices = cuda_selection.devices_of(indices)
         kernel = make()
         if kernel.fits:
             for one in devices:

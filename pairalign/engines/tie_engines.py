@@ -104,14 +104,13 @@ class GpuTally:
 
     def _open(self) -> list[CudaTies]:
         from pairalign.engines.cuda.cuda_devices import has_nvidia_gpu
-        from pairalign.engines.cuda.cuda_selection import choose_devices, usable_devices
+        from pairalign.engines.cuda.cuda_selection import devices_of
         from pairalign.engines.cuda.cuda_ties import CudaTies
 
         gpus: list[CudaTies] = []
         try:
-            named = self._indices
-            devices = usable_devices() if named is None else choose_devices(named)
-            if not named:  # a second GPU when the first would count for long
+            devices = devices_of(self._indices)
+            if not self._indices:  # a second GPU when the first would count for long
                 first = devices[0].multiprocessors * MULTIPROCESSOR_CELLS
                 devices = devices[: 1 + int(self._seen_cells / first / START_SECONDS)]
             for device in devices:

@@ -181,6 +181,37 @@ class Slot:
         self._retired, self._retired_bytes = [], 0
 
 
+class Uploads:
+    """Arrays that stay on a device until all are freed.
+
+    Parameters
+    ----------
+    driver : module
+        ``pycuda.driver``. The CUDA context must be current whenever a method runs.
+    """
+
+    def __init__(self, driver: ModuleType) -> None:
+        self._driver = driver
+        self._allocations: list[Any] = []
+
+    def copy(self, array: npt.NDArray[Any]) -> Any:
+        """Copy an array to the device; return the allocation, whose int is the address."""
+        allocation = self._driver.mem_alloc(max(array.nbytes, 16))
+        self._allocations.append(allocation)
+        self._driver.memcpy_htod(allocation, np.ascontiguousarray(array))
+        return allocation
+
+    def address(self, array: npt.NDArray[Any]) -> int:
+        """Copy an array to the device; return its address."""
+        return int(self.copy(array))
+
+    def free(self) -> None:
+        """Free the arrays."""
+        for allocation in self._allocations:
+            allocation.free()
+        self._allocations = []
+
+
 def _free_pinned(buffer: UInt8s) -> None:
     base = buffer.base
     if base is not None and hasattr(base, "free"):  # PagelockedHostAllocation, unused

@@ -19,7 +19,7 @@ from pairalign.base.arrays import Int32s, Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
-from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.buffers import Slot, Uploads
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
 
@@ -211,13 +211,13 @@ class _OnGpu:
 
     def __init__(self, device: CudaDevice, kernel: PairKernel, room: int) -> None:
         self._device, self._kernel, self._room = device, kernel, room
-        self._allocations: list[Any] = []
+        self._uploads = Uploads(device.driver)
         self._slot: Slot | None = None
         self._function = load(device, kernel)
         driver = device.driver
         try:
             with device.current():
-                self._arguments = kernel.arguments(self._copy)
+                self._arguments = kernel.arguments(self._uploads.address)
                 self._arguments["capacity"] = room
                 self._slot = Slot(driver, grows=False)
         except driver.Error as error:
@@ -229,9 +229,8 @@ class _OnGpu:
         with self._device.current():
             if self._slot is not None:
                 self._slot.close()
-            for allocation in self._allocations:
-                allocation.free()
-        self._slot, self._allocations = None, []
+            self._uploads.free()
+        self._slot = None
 
     def compare(self, start: int, stop: int) -> Iterator[Part]:
         """Find the near pairs of some rows; in halves where there is no room for them."""
@@ -267,9 +266,3 @@ class _OnGpu:
         except driver.Error as error:
             name = self._kernel.name
             raise DeviceError(f"{self._device.name}: kernel {name} failed: {error}") from error
-
-    def _copy(self, array: npt.NDArray[Any]) -> int:
-        allocation = self._device.driver.mem_alloc(max(array.nbytes, 16))
-        self._allocations.append(allocation)
-        self._device.driver.memcpy_htod(allocation, np.ascontiguousarray(array))
-        return int(allocation)

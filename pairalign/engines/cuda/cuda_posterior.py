@@ -29,7 +29,7 @@ from pairalign.alignments.posteriors import (
 from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.buffers import Slot, Uploads
 from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.posterior_plan import (
     COUNTERS,
@@ -115,7 +115,7 @@ class CudaPosteriorEngine:
         self._slots: list[Slot] = []
         self._free: list[Slot] = []
         self._lock = threading.Lock()
-        self._allocations: list[Any] = []
+        self._uploads = Uploads(device.driver)
         self._kernels = kernels_of(model.match_states)
         self._block_warps = [kernel.block_warps(device.shared_bytes) for kernel in self._kernels]
         with self._using_device():
@@ -126,11 +126,12 @@ class CudaPosteriorEngine:
                 for module, kernel in zip(modules, self._kernels, strict=True)
             ]
             self._allow_shared_memory()
-            self._codes = self._upload(sequences.codes)
-            self._starts = self._upload(sequences.offsets[:-1].astype(np.int64))
-            self._device_lengths = self._upload(sequences.lengths.astype(np.int32))
+            upload = self._uploads.address
+            self._codes = upload(sequences.codes)
+            self._starts = upload(sequences.offsets[:-1].astype(np.int64))
+            self._device_lengths = upload(sequences.lengths.astype(np.int32))
             self._numbers = [
-                self._upload(_numbers_of(model, threshold, kernel)) for kernel in self._kernels
+                upload(_numbers_of(model, threshold, kernel)) for kernel in self._kernels
             ]
             self._pool = device.pool(pinned_bytes)
 
@@ -152,10 +153,9 @@ class CudaPosteriorEngine:
         with self._using_device():
             for slot in self._slots:
                 slot.close()
-            for allocation in self._allocations:
-                allocation.free()
+            self._uploads.free()
             self._pool.close()
-        self._slots, self._free, self._allocations = [], [], []
+        self._slots, self._free = [], []
 
     def compute(self, queries: Indices, targets: Indices) -> SparsePosteriors:
         """Compute the posteriors of some pairs; see `PosteriorEngine.compute`.
@@ -273,9 +273,9 @@ class CudaPosteriorEngine:
         for name, table in tables.items():
             slot.upload(name, table, at[name])
         arguments = plan.arguments(at, found_size)
-        arguments["codes"], arguments["starts"] = int(self._codes), int(self._starts)
-        arguments["lengths"] = int(self._device_lengths)
-        arguments["numbers"] = int(self._numbers[arithmetic])
+        arguments["codes"], arguments["starts"] = self._codes, self._starts
+        arguments["lengths"] = self._device_lengths
+        arguments["numbers"] = self._numbers[arithmetic]
         warps = min(plan.warps, self._block_warps[arithmetic])
         self._functions[arithmetic](
             arguments[()],
@@ -349,12 +349,6 @@ class CudaPosteriorEngine:
         if count:
             self._device.driver.memcpy_dtoh_async(array, address, slot.stream)
         return array
-
-    def _upload(self, array: npt.NDArray[Any]) -> Any:
-        allocation = self._device.driver.mem_alloc(max(1, array.nbytes))
-        self._allocations.append(allocation)
-        self._device.driver.memcpy_htod(allocation, np.ascontiguousarray(array))
-        return allocation
 
     @contextmanager
     def _slot(self) -> Iterator[Slot]:

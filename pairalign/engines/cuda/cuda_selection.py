@@ -100,6 +100,11 @@ def list_cuda_devices() -> list[tuple[str, bool, str]]:
     return lines
 
 
+def devices_of(indices: Sequence[int] | None) -> list[CudaDevice]:
+    """Return the devices of `indices`: all for none, those that can be used for None."""
+    return usable_devices() if indices is None else choose_devices(indices)
+
+
 def open_chosen(
     indices: Sequence[int] | None,
     request: EngineRequest,
@@ -112,7 +117,7 @@ def open_chosen(
     Where there are none: on `most_devices` of all (empty), or of all usable ones (None).
     `falls_back`: see `open_cuda_engines`.
     """
-    devices = usable_devices() if indices is None else choose_devices(indices)
+    devices = devices_of(indices)
     if not indices:
         devices = devices[:most_devices]
     return open_cuda_engines(devices, request, falls_back=falls_back)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.tie_counts import Counts, TiePairs, TieProblem
 from pairalign.base.arrays import Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
-from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.buffers import Slot, Uploads
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
 
@@ -66,7 +64,7 @@ class CudaTies:
     def __init__(self, device: CudaDevice, problem: TieProblem, memory_bytes: int) -> None:
         self._device, self._limit = device, memory_bytes
         self.multiprocessors = device.multiprocessors
-        self._allocations: list[Any] = []
+        self._uploads = Uploads(device.driver)
         self._slot: Slot | None = None
         driver = device.driver
         try:
@@ -87,9 +85,8 @@ class CudaTies:
         with self._device.current(), suppress(self._device.driver.Error):
             if self._slot is not None:
                 self._slot.close()
-            for allocation in self._allocations:
-                allocation.free()
-        self._slot, self._allocations = None, []
+            self._uploads.free()
+        self._slot = None
 
     def count(self, pairs: TiePairs) -> Counts | None:
         """Return the numbers of pairs; None: there is no room on the device.
@@ -155,23 +152,18 @@ class CudaTies:
         size = sum(array.nbytes for both in arrays.values() for array in both)
         if size > self._limit // 2:
             raise self._device.driver.MemoryError("sequences take too much of the device's memory")
-        at = {own: [self._copy(array) for array in both] for own, both in arrays.items()}
+        copy = self._uploads.address
+        at = {own: [copy(array) for array in both] for own, both in arrays.items()}
         arguments["codes"], arguments["offsets"] = zip(at[queries], at[targets], strict=True)
         complement = problem.complement
-        arguments["complement"] = self._copy(
+        arguments["complement"] = copy(
             np.zeros(32, np.uint8) if complement is None else complement.astype(np.uint8)
         )
-        arguments["matrix"] = self._copy(problem.matrix)
+        arguments["matrix"] = copy(problem.matrix)
         for name in ("open", "extend", "whole", "end_costs"):
             arguments[name] = getattr(problem.costs, name)
         self._limit -= size
         return arguments
-
-    def _copy(self, array: npt.NDArray[Any]) -> int:
-        allocation = self._device.driver.mem_alloc(max(array.nbytes, 16))
-        self._allocations.append(allocation)
-        self._device.driver.memcpy_htod(allocation, np.ascontiguousarray(array))
-        return int(allocation)
 
     def _failed(self, error: Exception) -> DeviceError:
         return DeviceError(f"{self._device.name}: counting optimal alignments failed: {error}")

@@ -7,7 +7,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -279,6 +279,8 @@ class VerifyJob:
             yield self._run(chained, checker)
         finally:
             self.reader.close()
+            if self._optima is not None:
+                self._optima.close()
 
     def _run(self, pieces: Iterator[Any], checker: RecordChecker) -> Iterator[Checked]:
         """Check pieces, on threads, and compare them with the optimum, some together."""
@@ -359,6 +361,12 @@ class Optima:
         self._other_strand: SequenceSet | None = None
         self._scoring = scoring
         self._resources = resources
+        self._ties: TieCounter | None = None
+
+    def close(self) -> None:
+        """Free what counts optimal alignments."""
+        if self._ties is not None:
+            self._ties.close()
 
     def compare(self, pieces: Sequence[Checked]) -> list[Checked]:
         """Return what was found with the optima of records whose alignments are legal."""
@@ -406,13 +414,13 @@ class Optima:
         chosen = np.flatnonzero((said != UNSAID) & (below == 0))
         if not len(chosen):
             return
-        device, threads = self._resources.device, self._resources.used_threads
-        tallies = tallies_on(device, threads, self._resources.memory_bytes)
-        counter = TieCounter(*self._sets, self._scoring, threads, open_tally=tallies)
+        if self._ties is None:
+            device, threads = self._resources.device, self._resources.used_threads
+            tallies = tallies_on(device, threads, self._resources.memory_bytes)
+            self._ties = TieCounter(*self._sets, self._scoring, threads, open_tally=tallies)
         query, target, turned = (records[name][chosen] for name in ("query", "target", "turned"))
         raw = scores[chosen].astype(np.int32)
-        with closing(counter):
-            counts = counter.count_pairs(query, target, raw, turned != 0)
+        counts = self._ties.count_pairs(query, target, raw, turned != 0)
         counts[is_empty[chosen]] = 0
         numbers = said[chosen] / 10.0 ** records["decimals"][chosen, _TIES]
         wrong = numbers != counts

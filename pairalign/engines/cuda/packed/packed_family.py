@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools, Int32s, Structs
 from pairalign.base.choices import ALL_MODES
-from pairalign.engines.cuda.buffers import Slot, allocator_of
+from pairalign.engines.cuda.buffers import Slot, Uploads, allocator_of
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
 from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch, Work, choose_numbers
 from pairalign.engines.cuda.packed.packed_kernels import (
@@ -286,13 +285,13 @@ class Packed(KernelFamily):
         once = context.shared.once
         codes = once("codes", context.used_codes)
         costs = Costs.of(context.scoring, codes)
-        self._allocations: list[Any] = []
+        self._uploads = Uploads(context.driver)
         padding = costs.letters - 1
         dense = once("dense rows", lambda: DenseResidues.of(context.queries, codes, padding))
-        rows = columns = DenseSet.of(dense, self._upload)
+        rows = columns = DenseSet.of(dense, self._uploads.copy)
         if not context.one_set:
             dense = once("dense columns", lambda: DenseResidues.of(context.targets, codes, padding))
-            columns = DenseSet.of(dense, self._upload)
+            columns = DenseSet.of(dense, self._uploads.copy)
         self._column_residues = ColumnResidues(context, columns, codes)
         mode, sequences = context.scoring.mode, context.targets.sequences
         self._planner = PackedPlanner(
@@ -306,15 +305,15 @@ class Packed(KernelFamily):
             lambda size_bytes: take_array(context, size_bytes, np.uint8),
         )
         before = self._planner.tiers_before.items()
-        tiers_before = {group: int(self._upload(tiers)) for group, tiers in before}
+        tiers_before = {group: self._uploads.address(tiers) for group, tiers in before}
         self.kernels = PackedKernels(context, costs, tiers_before)
         parameters = constants(
             context,
             costs,
             {"row": rows, "column": columns},
-            ranks=[int(self._upload(array)) for array in context.ranks or ()],
-            table=int(self._upload(costs.table)),
-            residues_before=int(self._upload(self._planner.residues_before)),
+            ranks=[self._uploads.address(array) for array in context.ranks or ()],
+            table=self._uploads.address(costs.table),
+            residues_before=self._uploads.address(self._planner.residues_before),
             unambiguous=int(np.searchsorted(codes, context.scoring.alphabet.unambiguous)),
         )
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
@@ -337,9 +336,7 @@ class Packed(KernelFamily):
         """Free what `open` and `align` took."""
         self.pipeline.close()
         self._column_residues.close()
-        for allocation in self._allocations:
-            allocation.free()
-        self._allocations = []
+        self._uploads.free()
 
     def release(self) -> None:
         """Free the memory of batches; the next one takes it again."""
@@ -384,7 +381,7 @@ class Packed(KernelFamily):
         if self._context.scoring.mode != "semiglobal" or not self._planner.fits_words(whole):
             return None
         if self._least_by_end is None:
-            self._least_by_end = least_by_end, int(self._upload(least_by_end))
+            self._least_by_end = least_by_end, self._uploads.address(least_by_end)
         bounds, address = self._least_by_end
         assert bounds is least_by_end
         return self._select(whole, least, self._column_residues.of(window), address).reaching()
@@ -440,9 +437,3 @@ class Packed(KernelFamily):
         if work.pairs:
             self.pipeline.run(task, work)
         return task.passing
-
-    def _upload(self, array: npt.NDArray[Any]) -> Any:
-        allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
-        self._allocations.append(allocation)
-        self._context.driver.memcpy_htod(allocation, array)
-        return allocation
