@@ -4,9 +4,8 @@
 //   from_below(v, below)      lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
 //   lose_unless(m, v, loss)   v less `loss`, but not below 0, where the mask is not set
 //   lose(v, loss)             the same in all lanes
-//   add_signed(v, more)       sums of signed bytes, -128 or 127 where they have no room: one instruction
-//   where
-//                             bytes without a sign take two, since `more` may be less than 0
+//   add_signed(v, more)       sums of signed bytes, -128 or 127 where they have no room; `more` may be less
+//                             than 0, for which bytes without a sign take two instructions
 //   most_signed(v)            the most that a lane has, as a signed number
 #pragma once
 
