@@ -5,9 +5,9 @@
 //            PAIRALIGN_LOCAL 1: mode local. PAIRALIGN_SAME 1: a gap costs as much to open as to extend.
 // In         TieArguments: two sets, pairs with their best scores, costs.
 // Out        counts[]: 0 where a pair has a higher score.
-// Threads    8 or 32 lanes have a pair; a lane has TIE_ROWS rows, a strip of the matrix all of them. Lane l is
-//            l columns behind lane 0, and lane l - 1 hands it H and F of the row above. A warp takes the next
-//            pairs, one for each of its groups of lanes, until there are none.
+// Threads    8 or 32 lanes have a pair; a lane has TIE_ROWS rows, a strip of the matrix all of them. Lane
+//            l is l columns behind lane 0, and lane l - 1 hands it H and F of the row above. A warp takes
+//            the next pairs, one for each of its groups of lanes, until there are none.
 // Memory     What a strip hands to the next, by column: of each group of lanes, in `borders`.
 // Shared     Scores, also of a row beyond the last one. Lanes read the column of their residue.
 
