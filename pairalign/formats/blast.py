@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from pairalign.alignments.fields import BLAST6, FIELDS
 from pairalign.formats.names import NO_COMMENT
-from pairalign.formats.pair_lines import PairLines
-from pairalign.formats.writer import TextWriter
+from pairalign.formats.writer import PairLines, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import whole_of
 from pairalign.statistics.statements import statements

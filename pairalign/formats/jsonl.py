@@ -13,9 +13,8 @@ from pairalign.alignments.fields import FIELDS, TEXT_CODES, run_along_query
 from pairalign.alignments.tables import column_names
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.formats.output import Output
-from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.readers.table_reader import TsvReader
-from pairalign.formats.writer import Content, TextWriter
+from pairalign.formats.writer import Content, PairLines, TextWriter
 from pairalign.pairs.want import Detail
 
 _SUFFIXES = (".jsonl", ".ndjson")

@@ -21,7 +21,7 @@ from pairalign.formats.npz import Pieces, names_array, write_npz
 from pairalign.formats.output import Output, output_error
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
-from pairalign.scoring.own_scores import own_scores
+from pairalign.scoring.scoring import own_scores
 from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
 from pairalign.sequences.sets import SequenceSet
 
@@ -99,7 +99,7 @@ class MatrixWriter(Writer):
 
     Of one set it is symmetric, of two it has a row a query and a column a target. Where the weight
     is the score, the diagonal of one set has that of each sequence with itself, as far as
-    `own_scores` of `pairalign.scoring.own_scores` knows it, whatever the thresholds; else it is
+    `own_scores` of `pairalign.scoring.scoring` knows it, whatever the thresholds; else it is
     empty. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
     ``format`` are SciPy's; ``names``, of two sets also ``target_names`` (`names_array`), and
     ``weight`` come besides. Of a pair that comes again the first counts. Entries wait in a `Spool`:

@@ -16,8 +16,7 @@ from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.base.arrays import Doubles
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.formats.output import Output
-from pairalign.formats.pair_lines import PairLines
-from pairalign.formats.writer import Content, Writer
+from pairalign.formats.writer import Content, PairLines, Writer
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
 from pairalign.sequences.sets import SequenceSet

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.formats.pair_lines import PairLines
-from pairalign.formats.writer import PLAIN_CIGAR, TextWriter
+from pairalign.formats.writer import PLAIN_CIGAR, PairLines, TextWriter
 from pairalign.pairs.want import Detail
 
 

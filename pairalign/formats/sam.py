@@ -12,9 +12,8 @@ from pairalign.base.arrays import Bools, UInt8s
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import NameRule
 from pairalign.formats.output import Output
-from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import SetText
-from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
+from pairalign.formats.writer import PLAIN_CIGAR, Content, PairLines, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import slices, whole_of
 from pairalign.sequences.sets import SequenceSet

@@ -8,8 +8,7 @@ from typing import ClassVar
 from pairalign.alignments.fields import FIELDS
 from pairalign.alignments.tables import COLUMNS, column_names
 from pairalign.formats.output import CsvOutput, Output
-from pairalign.formats.pair_lines import CsvLines, PairLines
-from pairalign.formats.writer import Content, TextWriter
+from pairalign.formats.writer import Content, CsvLines, PairLines, TextWriter
 from pairalign.pairs.want import Detail
 
 

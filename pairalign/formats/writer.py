@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -17,9 +17,9 @@ from pairalign.alignments.tie_counts import OpenTally, TieCounter
 from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
+from pairalign.base.texts import tsv_of
 from pairalign.formats.names import NameRule
 from pairalign.formats.output import Abortable, Output
-from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import Besides, FileText, PairText, SetText
 from pairalign.formats.text_queue import Behind, Carrier, NativeCarrier, TextQueue
 from pairalign.pairs.want import Detail
@@ -29,6 +29,61 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.statistics.significance import Significance
+
+
+_NAMES = (("query", "qseqid"), ("target", "sseqid"))
+
+
+@dataclass(frozen=True)
+class PairLines:
+    """Lines of columns between tabs, after a header at most.
+
+    Attributes
+    ----------
+    names : (int, int)
+        The columns of query and target, where columns are not chosen.
+    quotes : bool
+        Whether names that have quotes are between quotes.
+    comment : bytes
+        What lines of the header begin with; empty: there are none such.
+    header_lines : int
+        Lines of another header.
+    """
+
+    names: tuple[int, int] = (0, 1)
+    quotes: bool = False
+    comment: bytes = b""
+    header_lines: int = 0
+
+    def columns_of_names(self, fields: Sequence[str]) -> tuple[int, int] | None:
+        """Return the columns of query and target; None: one is in none.
+
+        Parameters
+        ----------
+        fields : sequence of str
+            The columns that were chosen; empty: those of the format.
+        """
+        if not fields:
+            return self.names
+        columns = [_first_of(names, fields) for names in _NAMES]
+        return None if columns[0] is None or columns[1] is None else (columns[0], columns[1])
+
+    def as_columns(self, text: bytes) -> bytes:
+        """Return whole lines as columns between tabs, as many lines."""
+        return text
+
+
+class CsvLines(PairLines):
+    """Lines of cells between commas."""
+
+    def as_columns(self, text: bytes) -> bytes:
+        """Return whole lines as columns between tabs, as many lines."""
+        return tsv_of(text)
+
+
+def _first_of(names: Sequence[str], fields: Sequence[str]) -> int | None:
+    return next((place for place, field in enumerate(fields) if field in names), None)
+
 
 CHUNK_BYTES = 1 << 20  # text of one piece at most; usually about half of it
 MOST_FORMATTERS = 32  # of some 400 MB a second each: they keep up with the fastest disks and GPUs

@@ -17,7 +17,7 @@ from pairalign.base.packages import needed
 from pairalign.pairs.want import Detail
 from pairalign.results.alignment_result import Alignment, count_ties, mark_confidence
 from pairalign.results.tabular import Result, Tabular, make_table
-from pairalign.scoring.own_scores import own_scores
+from pairalign.scoring.scoring import own_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +112,7 @@ class Alignments(Result, Tabular, alignments.Alignments):
         -------
         ndarray of float64, shape (queries, targets)
             Of one set symmetric. The diagonal of ``"score"`` has what `own_scores` of
-            `pairalign.scoring.own_scores` knows, that of ``"identity"`` is 1; others have nan
+            `pairalign.scoring.scoring` knows, that of ``"identity"`` is 1; others have nan
             there. nan also for pairs that are not there and where nothing is aligned.
 
         Raises

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_on_host import driver
+from pairalign.engines.cuda.buffers import SharedStreams
 from pairalign.engines.cuda.build import ModuleRequest
-from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.pinned_pool import SharedPool
 
 

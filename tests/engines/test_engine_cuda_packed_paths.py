@@ -17,8 +17,7 @@ from pairalign.engines.cuda.packed.batches import choose_numbers
 from pairalign.engines.cuda.packed.packed_family import Packed
 from pairalign.engines.cuda.packed.packed_kernels import Flight
 from pairalign.engines.cuda.packed.packed_results import WindowResults
-from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK
-from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK, Costs
 from pairalign.engines.cuda.packed.tilings import STRIPS, TIER, TILINGS, choose_tilings
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.want import Detail, Want

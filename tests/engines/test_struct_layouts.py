@@ -41,7 +41,7 @@ from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import block_diagonals_plan as block_diagonals
 from pairalign.engines.cuda.cuda_engine import FAMILIES
-from pairalign.engines.cuda.packed import native_plan, parameters, score_table, tilings
+from pairalign.engines.cuda.packed import batches, parameters, tilings
 from pairalign.engines.cuda.papers import scores
 from pairalign.engines.cuda.pruned import pruned_plan as pruned
 from pairalign.engines.device import device_sets, tile_plan
@@ -115,11 +115,11 @@ FINDINGS = Source("cpu/records/findings.cpp")
 
 STRUCTS: list[tuple[Declaration, str, Source]] = [
     (parameters.PARAMETERS, "Params", PACKED),
-    (native_plan.KIND, "pairalign::Kind", PLAN),
-    (native_plan.NativeLaunch, "Launch", PLAN),
-    (native_plan.NativePlan, "pairalign_packed_plan", PLAN),
-    (native_plan.WORD, "pairalign::Word", CHOSEN),
-    (native_plan.NativeChosenPairs, "pairalign_chosen_pairs", CHOSEN),
+    (batches.KIND, "pairalign::Kind", PLAN),
+    (batches.NativeLaunch, "Launch", PLAN),
+    (batches.NativePlan, "pairalign_packed_plan", PLAN),
+    (batches.WORD, "pairalign::Word", CHOSEN),
+    (batches.NativeChosenPairs, "pairalign_chosen_pairs", CHOSEN),
     (tile_plan.TILE, "Tile", TILES),
     (tile_plan.ARGUMENTS, "Arguments", TILES),
     (scores.ARGUMENTS, "ScoreArguments", SCORES),
@@ -225,9 +225,9 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         {
             "TIER": tilings.TIER,
             "MOST_COLUMNS": tilings.MOST_COLUMNS,
-            "LETTERS": score_table.LETTERS,
-            "SCALE": score_table.SCALE,
-            "E_CODES": score_table.E_CODES,
+            "LETTERS": parameters.LETTERS,
+            "SCALE": parameters.SCALE,
+            "E_CODES": parameters.E_CODES,
             "FIELDS": parameters.FIELDS,
             **{
                 f"16 * tier_stride({one.group}, {one.columns})": one.tier_bytes
@@ -242,7 +242,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
     (RUNS, {"THREADS": parameters.PAIRS_OF_BLOCK, "PLACING_THREADS": parameters.PLACING_THREADS}),
     (
         PLAN,
-        {"pairalign::GROUPS": len(native_plan.GROUPS), "MOST_LAUNCHES": native_plan.MOST_LAUNCHES},
+        {"pairalign::GROUPS": len(batches.GROUPS), "MOST_LAUNCHES": batches.MOST_LAUNCHES},
     ),
     (
         TILES,

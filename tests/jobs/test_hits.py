@@ -17,9 +17,9 @@ from made_thresholds import make_pair_thresholds
 from strategies import small_problems
 
 import pairalign
-from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
+from pairalign.alignments.strands import exchange
 from pairalign.base.declaration import make
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError

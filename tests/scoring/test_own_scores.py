@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.scoring.own_scores import own_scores
+from pairalign.scoring.scoring import own_scores
 
 SCORINGS: list[dict[str, Any]] = [
     {"mode": "global"},

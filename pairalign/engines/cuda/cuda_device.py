@@ -10,9 +10,9 @@ from typing import Any
 
 from pairalign.base.error_types import KernelBuildError
 from pairalign.engines.cuda import build as cuda_build
+from pairalign.engines.cuda.buffers import SharedStreams
 from pairalign.engines.cuda.build import Binary, ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
-from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.pinned_pool import PinnedPool, SharedPool
 
 

@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools, Int32s, UInt8s, distinct
-from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.buffers import SharedStreams, Slot
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning
-from pairalign.engines.cuda.streams import SharedStreams
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.device_sets import DeviceSet, FamilyContext
 from pairalign.engines.device.pinned_pool import PinnedPool

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.exchange import exchange
 from pairalign.alignments.passes import place_in_triangle
+from pairalign.alignments.strands import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS

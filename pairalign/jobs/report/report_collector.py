@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
+from pairalign.alignments.strands import exchange
 from pairalign.base.arrays import Bools, Doubles, Float32s, Int32s, Int64s
 from pairalign.base.error_types import DistanceError
 from pairalign.jobs.report.heat_map import (

@@ -30,7 +30,7 @@ from pairalign.alignments.best_hits import (
     pairs_of_numbers,
     take_pairs,
 )
-from pairalign.alignments.exchange import exchange
+from pairalign.alignments.strands import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s

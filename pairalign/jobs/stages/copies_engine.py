@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.exchange import exchange
+from pairalign.alignments.strands import exchange
 from pairalign.base.arrays import Bools
 from pairalign.base.choices import TIES
 from pairalign.engines import Engine

@@ -45,15 +45,20 @@ from pairalign.engines.cuda.packed.packed_results import (
     take_array,
 )
 from pairalign.engines.cuda.packed.parameters import (
+    LETTERS,
+    PADDING,
     PARAMETER_NAMES,
+    ColumnResidues,
+    Costs,
+    DenseResidues,
+    DenseSet,
     array_bytes,
     constants,
     parameters_of,
     passing_bytes,
     upload_tables,
+    worth_of,
 )
-from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
-from pairalign.engines.cuda.packed.sequences import PADDING, ColumnResidues, DenseResidues, DenseSet
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import Rectangle

@@ -23,10 +23,10 @@ from pairalign.engines.cuda.packed.parameters import (
     PAIRS_OF_BLOCK,
     PASSING_THREADS,
     PLACING_THREADS,
+    Costs,
     blocks_of,
     passing_blocks_of,
 )
-from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import FILL_THREADS, STRIPS, TIER, TILINGS
 from pairalign.pairs.want import Detail, Want
 

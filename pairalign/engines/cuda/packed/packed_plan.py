@@ -19,20 +19,24 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s, Structs, UInt8s, distinct
-from pairalign.engines.cuda.packed.batches import Chosen, Kind, Launch, PackedBatch, Work
-from pairalign.engines.cuda.packed.native_plan import (
+from pairalign.engines.cuda.packed.batches import (
     GROUPS,
     KIND,
     MOST_LAUNCHES,
     WORD,
+    Chosen,
+    Kind,
+    Launch,
     NativeChosenPairs,
     NativeLaunch,
     NativePlan,
+    PackedBatch,
+    Work,
     cut_natively,
     place_natively,
     plan_natively,
 )
-from pairalign.engines.cuda.packed.score_table import SHIFTED_MODES, Costs
+from pairalign.engines.cuda.packed.parameters import SHIFTED_MODES, Costs
 from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,

@@ -1,22 +1,221 @@
-"""What the packed kernels read on the device: their parameters, and a batch's small arrays."""
+"""What the packed kernels read on the device; see ``cuda/packed/packed.cuh``.
+
+Their constants and scores, residues numbered densely and padded, parameters, and a batch's small
+arrays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any, SupportsInt
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS
-from pairalign.base.arrays import Structs
+from pairalign.base.arrays import Int32s, Int64s, Structs, UInt8s, UInt32s
+from pairalign.base.choices import END_GAPS
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet
+from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.engines.cuda.packed.batches import PackedBatch
-from pairalign.engines.cuda.packed.score_table import Costs
-from pairalign.engines.cuda.packed.sequences import DenseSet
-from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS
+from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS, TIER
 from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.residues import lay_out_residues, sum_worth
+from pairalign.sequences.sets import SequenceSet
+
+LETTERS = 32  # row stride of the score table
+SCALE, E_CODES = 64, 17  # see cuda/packed/tile.cuh
+SHIFTED_MODES = ("semiglobal", END_GAPS)
+"""Modes in which stored values grow along the border."""
+_TILE_LIMIT = 1024 - 1  # 16 bits less six of a code
+_STEP_LIMIT = 127  # neighbours' difference that eight bits hold
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Scores and constants as the kernels see them."""
+
+    table: Int32s  # [32, 32] by dense residue
+    letters: int  # the last one is the padding
+    gap_open: int
+    gap_extend: int
+    shift: int
+    bias: int
+    tile_bias: int
+    tile_range: int  # values of a tile stay below it
+    step_range: int  # H of neighbouring cells differ by no more
+    edge_bias: int  # end gaps: H of the border, see packed.cuh
+    edge_step: int
+
+    @classmethod
+    def of(cls, scoring: Scoring, codes: UInt8s) -> Costs:
+        """Make the table for sequences that use these codes, which become residues 0, 1, ..."""
+        used = len(codes)
+        padding = used + (scoring.end_gaps is not None)
+        assert padding < LETTERS
+        edge = edge_step = 0  # end gaps: how much lower the border is than H(0,0); its step
+        table = np.zeros((LETTERS, LETTERS), np.int64)
+        table[:used, :used] = scoring.matrix[np.ix_(codes, codes)]
+        lowest = min(int(table.min()), 0)
+        if scoring.mode == "local":
+            opening, shift = scoring.gap_open, 0
+            table[padding, : used + 1] = table[: used + 1, padding] = lowest - 1
+            bias = opening + scoring.gap_extend + 1 - lowest + 16
+            extend = scoring.gap_extend
+        else:
+            opening, shift = scoring.gap_open - scoring.gap_extend, scoring.gap_extend
+            table[:used, :used] += 2 * shift
+            padded = -opening if scoring.mode == "global" else 2 * shift
+            table[padding, :used] = table[:used, padding] = padded
+            table[padding, padding] = 0 if scoring.mode == "global" else padded
+            if scoring.end_gaps is not None:
+                start = scoring.end_gaps.query_start
+                edge, edge_step = start.open - start.extend, shift - start.extend
+                table[used:, :] = table[:, used:] = edge_step
+                table[used:, used:] = 0
+                table[used, used] = edge
+            lowest = min(int(table.min()), 0)
+            bias = 4 * opening + edge - lowest + 16
+            extend = 0
+        # From the corner of a tile two gaps lead to any of its cells, a third to E or F. None is
+        # worth more than TIER residues and a gap above the corner: a path that enters the tile's
+        # rows or columns beyond it has passed the corner's row or column at a gap's cost.
+        tile_bias = 3 * opening + (2 * TIER + 2) * extend + edge - lowest + 8
+        highest = max(int(table.max()), 0)
+        return cls(
+            table=table.astype(np.int32),
+            letters=padding + 1,
+            gap_open=opening,
+            gap_extend=scoring.gap_extend if scoring.mode == "local" else 0,
+            shift=shift,
+            bias=bias,
+            tile_bias=tile_bias,
+            tile_range=tile_bias + opening + TIER * (highest + extend),
+            step_range=highest + 2 * (opening + extend + shift + edge),
+            edge_bias=bias - edge,
+            edge_step=edge_step,
+        )
+
+    @property
+    def fits_tiles(self) -> bool:
+        """Whether two pairs may share a word of a tile that is traced."""
+        return self.tile_range <= _TILE_LIMIT and self.step_range <= _STEP_LIMIT
+
+    def open_codes(self, wide: bool) -> UInt32s:
+        """Return what opening E after each column of a tile costs, with its code: uint32[16]."""
+        costs = -SCALE * self.gap_open + E_CODES + MOST_COLUMNS - 1 - np.arange(MOST_COLUMNS)
+        if wide:
+            return costs.astype(np.int32).view(np.uint32)
+        halves: UInt32s = (costs & 0xFFFF).astype(np.uint32) * np.uint32(0x10001)
+        return halves
+
+
+def worth_of(sequences: SequenceSet, codes: UInt8s, costs: Costs, mode: str) -> Int64s:
+    """Largest sum of scores that each sequence's residues can bring, by sorted position."""
+    used = len(codes)
+    shift = 2 * costs.shift if mode in SHIFTED_MODES else 0  # there the lengths count it
+    best_of_code = np.zeros(256, np.int64)
+    best_of_code[codes] = np.maximum(costs.table[:used, :used].max(axis=1) - shift, 0)
+    return sum_worth(sequences, best_of_code)
+
+
+PADDING = 96
+"""Padding residues around each sequence; the kernels read up to 80 beyond."""
+
+Upload = Callable[[npt.NDArray[Any]], Any]
+
+
+@dataclass
+class DenseSet:
+    """A set on the device: residues by sorted position, and where each sequence's begin."""
+
+    residues: SupportsInt
+    starts: SupportsInt
+
+    @classmethod
+    def of(cls, dense: DenseResidues, upload: Upload) -> DenseSet:
+        """Upload the residues of a set."""
+        return cls(upload(dense.residues), upload(dense.starts))
+
+
+@dataclass(frozen=True)
+class DenseResidues:
+    """The same on the host."""
+
+    residues: UInt8s
+    starts: Int64s
+
+    @classmethod
+    def of(cls, device: DeviceSet, codes: UInt8s, padding: int) -> DenseResidues:
+        """Give residue k to code k of these codes, of which all residues of a set are.
+
+        `padding`: the residue around the sequences. If there is one between the last code's and
+        that, it stands before each sequence (mode end-gaps, see ``cuda/packed/packed.cuh``).
+        """
+        dense_of_code = np.zeros(256, np.uint8)
+        dense_of_code[codes] = np.arange(len(codes))
+        starts = dense_starts(device.lengths)
+        size = int((device.lengths.astype(np.int64) + PADDING).sum()) + 2 * PADDING
+        residues = np.full(size, padding, np.uint8)
+        residues[starts - 1] = len(codes)
+        lay_out_residues(device.sequences, dense_of_code, starts, residues)
+        return cls(residues, starts)
+
+
+def dense_starts(lengths: Int32s) -> Int64s:
+    """First residue of each sequence."""
+    padded = lengths.astype(np.int64) + PADDING
+    starts: Int64s = np.cumsum(padded) - padded + PADDING
+    return starts
+
+
+class ColumnResidues:
+    """Residues of a window's columns, reverse-complemented where the window says so.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8
+        See `DenseResidues.of`.
+    """
+
+    def __init__(self, context: DeviceContext, columns: DenseSet, codes: UInt8s) -> None:
+        self._context = context
+        self._columns = columns
+        self._codes = codes
+        self._other_strand: OtherStrand | None = None
+
+    def of(self, window: Window) -> int:
+        """Return the device address of the residues."""
+        if window.strand > 0 or not window.pairs:
+            return int(self._columns.residues)
+        context, codes = self._context, self._codes
+        if self._other_strand is None:
+            complement = np.full(256, len(codes), np.uint8)
+            complement[: len(codes)] = np.searchsorted(
+                codes, complement_of(context.scoring.alphabet)[codes]
+            )
+            targets, dense = context.targets, self._columns
+            self._other_strand = OtherStrand(
+                context.driver,
+                context.load_module,
+                replace(targets, codes=dense.residues, starts=dense.starts),
+                dense_starts(targets.lengths),
+                complement=complement,
+                padding=len(codes),
+            )
+        return self._other_strand.residues_of(window.column_start, window.column_stop)
+
+    def close(self) -> None:
+        """Free what `of` took."""
+        if self._other_strand is not None:
+            self._other_strand.close()
+
 
 NAMES = len(SCORE_FIELDS)  # fields before those of STATS
 FIELDS = 11  # Field in cuda/packed/moves.cuh

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.alignments.row_pairs import align_rows, row_distances
+from pairalign.jobs.msa.msa_report import align_rows, row_distances
 from pairalign.pairs.lists import PairList
 from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring_request import ScoringRequest
