@@ -14,7 +14,6 @@ import stat
 import zlib
 
 _HIDDEN = re.compile(r"(\..*\.)([0-9a-f]{8})([0-9a-f]{8})\.part", re.DOTALL)
-_IN_FOLDER = re.compile(r"part-\d+-of-\d+(\.\d+)?\.\w+|\.part-\d+-of-\d+\.begun")
 _LONGEST_NAME = 200  # bytes of an output's name in a hidden one: file systems take 255
 
 
@@ -68,13 +67,6 @@ def is_beside(path: str, output: str) -> bool:
 def _is_hidden_beside(path: str, place: str) -> bool:
     folder, name = os.path.split(path)
     return folder == os.path.dirname(place) and is_hidden_name(name, hidden_start_of(place))
-
-
-def is_name_of_part(name: str) -> bool:
-    """Whether a file of that name in a folder of parts may be a part, or belong to one."""
-    return _IN_FOLDER.fullmatch(name) is not None or (
-        name.lstrip(".").startswith("part-") and is_hidden_name(name)
-    )
 
 
 def is_regular(path: str) -> bool:

@@ -21,7 +21,6 @@ from pairalign.formats.distance_parts import (
     write_values,
 )
 from pairalign.formats.output import Output
-from pairalign.formats.part_output import replace_leftovers
 from pairalign.formats.pieces import read_manifests, remove_parts
 from pairalign.jobs.commands.dask_cluster import make_parts
 from pairalign.jobs.commands.summary import Lines, say_summary, written_pairs
@@ -135,7 +134,6 @@ def measure_all(
     elif options.writing.resume:
         distances, done, summary.forget = measure_resumed(options, job, measure)
     else:
-        replace_leftovers(options.writing.output)
         distances = measure_run(job, measure, request.extend)
     seconds = time.perf_counter() - started
     summary.devices = done.devices

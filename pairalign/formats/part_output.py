@@ -13,36 +13,28 @@ import fcntl
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pairalign.base.compression import add_to_checksum
-from pairalign.base.dry_run import begin, is_dry_run
+from pairalign.base.dry_run import begin
 from pairalign.base.error_types import OutputError, PartsError
-from pairalign.base.part_file import PartFile, remove_dead
-from pairalign.base.run_files import (
-    is_regular,
-    parts_folder_of,
-    remove_empty_folder,
-    remove_regular,
-)
-from pairalign.base.spelling import left_out, spelled
+from pairalign.base.part_file import PartFile
+from pairalign.base.run_files import parts_folder_of, remove_empty_folder, remove_regular
 from pairalign.formats.output import Bytes, Output, output_error, write_all
 from pairalign.formats.pieces import (
     Part,
-    check_folder,
     check_place,
     find_differences,
-    is_manifest,
     is_whole,
     prepare_folder,
     read_manifest,
     remove_parts,
 )
-from pairalign.formats.schemas import PIECES
 
 _log = logging.getLogger("pairalign")
+ANEW = "delete it and the pieces beside it to begin anew"
+"""The advice of what cannot go on."""
 _IS_HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
@@ -55,8 +47,6 @@ class PartOutput(Output):
         Of which there is nothing yet. Its folder is made where there is none.
     resume : bool
         Whether pieces stay when writing ends early, and those that are there are not written again.
-    owns_folder : bool
-        Whether nothing else may be in the folder, which is removed with the part.
 
     Attributes
     ----------
@@ -75,10 +65,10 @@ class PartOutput(Output):
         It cannot be written.
     """
 
-    def __init__(self, part: Part, *, resume: bool, owns_folder: bool = False) -> None:
+    def __init__(self, part: Part, *, resume: bool) -> None:
         begin()
         self.part = part
-        self._keeps, self._owns_folder = resume, owns_folder
+        self._keeps = resume
         self._is_begun = False
         self._lock: int | None = None
         self._new: PartFile | None = None
@@ -86,8 +76,7 @@ class PartOutput(Output):
         self._checksum = ctypes.c_uint32()
         self.last: Callable[[], tuple[int, int, dict[str, Any]]] | None = None
         self.is_resumed = False
-        if owns_folder:
-            check_folder(part.folder)
+        self._makes_folder = not os.path.isdir(part.folder)
         prepare_folder(part.folder)
         try:
             self._lock = take(part)
@@ -100,11 +89,7 @@ class PartOutput(Output):
 
     def _goes_on(self) -> bool:
         """Take over what a run before has kept; whether that is anything."""
-        advice = f"{left_out('resume', True)} to begin anew"
-        try:
-            before = read_manifest(self.part.begun)
-        except PartsError as error:
-            raise PartsError(f"{error}; {advice}") from error
+        before = read_manifest(self.part.begun)
         if not (before.pieces or before.job):
             return False
         differences = find_differences(
@@ -112,11 +97,11 @@ class PartOutput(Output):
         )
         if differences:
             raise PartsError(
-                f"'{self.part.begun}' is of another run: {differences} (then and now); {advice}"
+                f"'{self.part.begun}' is of another run: {differences} (then and now); {ANEW}"
             )
         for piece in before.pieces:
             if not is_whole(piece):
-                raise PartsError(f"'{piece.path}' is not what was written; {advice}")
+                raise PartsError(f"'{piece.path}' is not what was written; {ANEW}")
         self.part, self.is_resumed = before, True
         return True
 
@@ -130,12 +115,8 @@ class PartOutput(Output):
         if before:
             _log.warning("'%s' was there before and is made again", self.part.piece())
         self._save()
-        if any(one.complete and one.run == self.part.run for one in before):
-            return
-        for one in before:
-            for path in one.named() if one.format != self.part.format else ():
-                remove_regular(path)
-        remove_regular(self.part.manifest)
+        if not any(one.complete and one.run == self.part.run for one in before):
+            remove_regular(self.part.manifest)
 
     def _save(self) -> None:
         """Write the manifest, and hold it if nobody else may go on with the part."""
@@ -265,7 +246,7 @@ class PartOutput(Output):
             with contextlib.suppress(OSError):
                 if self._is_begun:
                     remove_regular(part.begun)
-                if self._owns_folder:
+                if self._makes_folder:
                     remove_empty_folder(part.folder)
         self._unlock()
 
@@ -301,8 +282,6 @@ def take(part: Part) -> int | None:
     except OSError as error:
         raise PartsError(f"'{path}' is no manifest of pairalign: move it away") from error
     try:
-        if not is_manifest(file):
-            raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -319,44 +298,3 @@ def take(part: Part) -> int | None:
         os.close(file)
         raise
     return file
-
-
-def replace_leftovers(output: str) -> None:
-    """Say, and remove, what a dead run with ``--resume`` has left of an output.
-
-    What is no manifest is not ours and stays, and so does all beside it. A folder without one has
-    nothing but files that nobody holds where the run was killed before its first piece, or at its
-    end.
-
-    Raises
-    ------
-    PartsError
-        That run still goes on.
-    """
-    part = whole_part(output)
-    if is_dry_run() or os.path.islink(part.folder) or not os.path.isdir(part.folder):
-        return
-    if not os.path.lexists(part.begun):
-        remove_dead(part.unfinished())
-        with contextlib.suppress(OSError):
-            remove_empty_folder(part.folder)
-        return
-    if not is_regular(part.begun):
-        return
-    with open(part.begun, "rb") as file:
-        if not is_manifest(file.fileno()):
-            return
-    lock = take(part)
-    if lock is None:
-        return
-    try:
-        left = [read_manifest(part.begun)]
-    except PartsError:  # damaged: which pieces are its own is not known
-        left = [replace(part, format=format) for format in PIECES]
-    remove_parts(left)
-    os.close(lock)
-    _log.warning(
-        "'%s', which a run with %s had left, is replaced: this run begins anew",
-        part.folder,
-        spelled("resume", True),
-    )

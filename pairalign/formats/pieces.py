@@ -19,7 +19,6 @@ import os
 import re
 import stat
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -31,7 +30,6 @@ from pairalign.base.error_types import PartsError, error_by_cause
 from pairalign.base.part_file import PartFile, remove_dead
 from pairalign.base.run_files import (
     is_hidden_name,
-    is_name_of_part,
     is_regular,
     remove_empty_folder,
     remove_regular,
@@ -42,6 +40,7 @@ from pairalign.formats.schemas import (
     JOB_LEFT,
     MANIFEST,
     MOST_MANIFEST_BYTES,
+    PIECES,
     SUMMARY_LEFT,
     SchemaError,
     check_object,
@@ -49,9 +48,8 @@ from pairalign.formats.schemas import (
 )
 
 _log = logging.getLogger("pairalign")
-_MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
+_MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
 _VERSION = 1
-_MAGIC = b'{"pairalign": '  # what a manifest begins with, also one that was damaged later
 _SHOWN_DIFFERENCES = 6
 
 
@@ -146,8 +144,8 @@ class Part:
         self.pieces.append(Piece(start, pairs, size, checksum, self.next_piece()))
 
     def named(self) -> list[str]:
-        """Return the paths of all that has the name of a piece of it."""
-        return self._matching(rf"{{}}(\.\d+)?\.{self.format}")
+        """Return the paths of all that has the name of a piece of it, in any format."""
+        return self._matching(rf"{{}}(\.\d+)?\.({'|'.join(PIECES)})")
 
     def tidy(self) -> None:
         """Remove what other runs have left in the place of the part, which is complete."""
@@ -211,13 +209,6 @@ def _sync_folder(path: str) -> None:
         os.close(descriptor)
 
 
-def is_manifest(descriptor: int) -> bool:
-    """Whether an open file begins as a manifest does, damaged or not; nothing is changed."""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return False
-    return os.pread(descriptor, len(_MAGIC), 0) == _MAGIC
-
-
 def read_manifest(path: str) -> Part:
     """Read a part's manifest; PartsError if it cannot be read or is damaged."""
     try:
@@ -260,50 +251,36 @@ def _read_small(path: str) -> bytes:
 
 
 def read_manifests(folder: str) -> list[Part]:
-    """Read the manifests of a folder, in the order of their parts.
-
-    Of one run that was cut into several numbers of parts, whose results are the same, those of the
-    smallest number that is complete; a warning names the first of the others.
+    """Read the manifests of a folder of complete parts, in the order of their numbers.
 
     Raises
     ------
     PartsError
         There is none, one is damaged, or they are not of one run; the message says what differs.
     """
+    parts = parts_in(folder, begun=False)
+    if not parts:
+        raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
+    first, *others = (
+        (one.manifest, {**one.run, "format": one.format, "parts": one.shards}) for one in parts
+    )
+    for path, run in others:
+        differences = find_differences(first[1], run)
+        if differences:
+            names = " and ".join(map(os.path.basename, (first[0], path)))
+            raise PartsError(f"'{folder}': {names} are not of the same run; {differences}")
+    return sorted(parts, key=lambda part: part.shard)
+
+
+def parts_in(folder: str, *, begun: bool = True) -> list[Part]:
+    """Return the parts in a folder, those that are begun too; PartsError if one is damaged."""
     try:
         names = sorted(name for name in os.listdir(folder) if _MANIFEST.fullmatch(name))
     except OSError as error:
         reason = f"'{folder}': {error.strerror}, expected a folder of parts"
         raise error_by_cause(PartsError, reason, error) from error
-    if not names:
-        raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
-    parts = {name: read_manifest(os.path.join(folder, name)) for name in names}
-    counts = Counter(part.shards for part in parts.values())
-    complete = [shards for shards, count in counts.items() if count == shards]
-    if complete and all(part.run == parts[names[0]].run for part in parts.values()):
-        others = [name for name in names if parts[name].shards != min(complete)]
-        parts = {name: parts[name] for name in names if name not in others}
-        if others:
-            _log.warning(
-                "'%s': its %s parts are taken; left over is what the same run was cut into "
-                "otherwise: %s",
-                folder,
-                f"{min(complete):,}",
-                f"{others[0]}{f' and {len(others) - 1:,} more' if len(others) > 1 else ''}",
-            )
-    runs = {name: _run_of(part) for name, part in parts.items()}
-    first = next(iter(runs))
-    for name, run in runs.items():
-        differences = find_differences(runs[first], run)
-        if differences:
-            raise PartsError(
-                f"'{folder}': {first} and {name} are not of the same run; {differences}"
-            )
-    return sorted(parts.values(), key=lambda part: part.shard)
-
-
-def _run_of(part: Part) -> dict[str, Any]:
-    return {**part.run, "format": part.format, "parts": part.shards}
+    paths = [os.path.join(folder, name) for name in names if begun or not name.startswith(".")]
+    return [read_manifest(path) for path in paths]
 
 
 def find_differences(one: dict[str, Any], other: dict[str, Any]) -> str:
@@ -441,7 +418,12 @@ def find_complete(part: Part) -> Part | None:
         return None
     if (written.run, written.format) != (part.run, part.format):
         return None
-    return written if all(map(is_whole, written.pieces)) else None
+    return written if is_complete(written) else None
+
+
+def is_complete(part: Part) -> bool:
+    """Whether a part is complete, and all there as it was written."""
+    return part.complete and all(map(is_whole, part.pieces))
 
 
 def prepare_folder(folder: str) -> None:
@@ -472,43 +454,6 @@ def check_place(part: Part) -> list[Part]:
         if not there or not is_regular(path):
             raise PartsError(f"'{path}' has no manifest, so it is no part: move it away")
     return there
-
-
-def check_folder(folder: str) -> list[str]:
-    """Return the names of the manifests in a folder, where there is one, that has parts alone.
-
-    Nothing is changed.
-
-    Raises
-    ------
-    PartsError
-        Something in it is no part's.
-    """
-    if not os.path.lexists(folder):
-        return []
-    if os.path.islink(folder) or not os.path.isdir(folder):
-        raise PartsError(f"'{folder}' is no folder of parts: move it away")
-    names = os.listdir(folder)
-    for name in names:
-        path = os.path.join(folder, name)
-        if not is_name_of_part(name) or not is_regular(path):
-            raise PartsError(f"'{path}' is not of this run: move it away")
-    manifests = [name for name in names if name.endswith((".json", ".begun"))]
-    pieces = sorted(name for name in names if not name.startswith("."))
-    if pieces and not manifests:
-        path = os.path.join(folder, pieces[0])
-        raise PartsError(f"'{path}' has no manifest, so it is no part: move it away")
-    return manifests
-
-
-def check_parts(folder: str, run: dict[str, Any]) -> list[Part]:
-    """Return the parts in a folder of those of a run; PartsError if one is of another."""
-    parts = [read_manifest(os.path.join(folder, name)) for name in check_folder(folder)]
-    for part in parts:
-        if part.run != run:
-            path = part.manifest if part.complete else part.begun
-            raise PartsError(f"'{path}' is of another run: move '{folder}' away")
-    return parts
 
 
 def remove_parts(parts: Sequence[Part]) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +27,6 @@ def command() -> list[str]:
     write_set("in.fa", 40, 60)
     run("align", "in.fa", "-o", "one.paf", "-q", "--window", "9")
     return ["align", "in.fa", "-o", "out.paf", "--window", "9", *OPTIONS]
-
-
-def begun_anew(command: list[str]) -> list[str]:
-    """The command without what is of `--resume` alone."""
-    place = command.index("--commit-every")
-    return [word for word in (*command[:place], *command[place + 2 :]) if word != "--resume"]
 
 
 def test_another_input_or_version_is_refused(command, monkeypatch, capfd):
@@ -72,22 +67,19 @@ def test_damage_is_refused(damage, command, monkeypatch, capfd):
     edits[damage]()
     run(*command, code=1)
     said = capfd.readouterr().err
-    assert "leave --resume out to begin anew" in said
+    assert "delete it and" in said
     assert (piece if damage > 2 else manifest).name in said
     assert not Path("out.paf").exists()
-    run(*(word for word in begun_anew(command) if word != "-q"))
-    assert "out.paf.parts', which a run with --resume had left, is" in capfd.readouterr().err
+    shutil.rmtree("out.paf.parts")
+    run(*command)
     assert md5("out.paf") == md5("one.paf")
     assert not manifest.parent.exists()
 
 
-def test_an_empty_manifest_is_nobodys(command, monkeypatch, capfd):
+def test_a_run_that_does_not_go_on_leaves_what_was_kept(command, monkeypatch):
     interrupt(command, monkeypatch)
-    Path(BEGUN).write_bytes(b"")
     before = {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()}
-    run(*command, code=1)
-    assert "part-1-of-1.begun' is no manifest of pairalign" in capfd.readouterr().err
-    run(*begun_anew(command))
+    run(*command[: -len(OPTIONS)], "-q")
     assert md5("out.paf") == md5("one.paf")
     assert {path: path.read_bytes() for path in Path("out.paf.parts").iterdir()} == before
 
@@ -95,12 +87,12 @@ def test_an_empty_manifest_is_nobodys(command, monkeypatch, capfd):
 def test_two_runs_of_one_output(capfd):
     write_set("in.fa", 30, 60)
     part = replace(whole_part("out.paf"), format="paf", run={"run": 1})
-    held = PartOutput(part, resume=True, owns_folder=True)
-    for options in ((), ("--resume",)):
-        run("align", "in.fa", "-o", "out.paf", "-q", *options, code=1)
-        assert "another run is writing this output" in capfd.readouterr().err
+    held = PartOutput(part, resume=True)
+    run("align", "in.fa", "-o", "out.paf", "-q", "--resume", code=1)
+    assert "another run is writing this output" in capfd.readouterr().err
     held.abort()
-    run("align", "in.fa", "-o", "out.paf", "-q")
+    run("align", "in.fa", "-o", "out.paf", "-q", "--resume")
+    assert not Path("out.paf.parts").exists()
 
 
 def test_a_run_that_has_just_finished(monkeypatch):
@@ -117,7 +109,7 @@ def test_a_run_that_has_just_finished(monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def test_file_systems_without_locks(number, command, monkeypatch, capfd):
-    """As Lustre without ``-o flock``: a run goes on, a new one replaces what it has left."""
+    """As Lustre without ``-o flock``: a run goes on."""
 
     def refuse(descriptor: int, how: int) -> None:
         raise OSError(number, os.strerror(number))
@@ -130,9 +122,6 @@ def test_file_systems_without_locks(number, command, monkeypatch, capfd):
     assert f".part-1-of-1.begun' cannot be locked ({os.strerror(number)})" in said
     assert "resumed after " in said
     assert md5("out.paf") == md5("one.paf")
-    interrupt(command, monkeypatch)
-    run("align", "in.fa", "-o", "out.paf", "-q")
-    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
 @pytest.mark.parametrize("seconds", ["0", "1e6"])
@@ -177,9 +166,6 @@ def test_distances_and_trees_are_resumed(output, monkeypatch, capfd):
     run(*[word for word in command if word != "-q"])
     assert "resumed after " in capfd.readouterr().err
     assert md5(output) == md5(f"one.{output}")
-    interrupt(command, monkeypatch, 1)
-    run(name, "in.fa", "-o", output)
-    assert f"{output}.parts', which a run with" in capfd.readouterr().err
     assert sorted(os.listdir()) == ["in.fa", f"one.{output}", output]
 
 

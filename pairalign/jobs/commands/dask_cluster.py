@@ -18,12 +18,12 @@ from pairalign.base.arguments import Shard
 from pairalign.base.console import log
 from pairalign.base.declaration import value_of
 from pairalign.base.dry_run import begin
-from pairalign.base.error_types import DeviceError, MissingPackageError
+from pairalign.base.error_types import DeviceError, MissingPackageError, PartsError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.formats.pieces import (
     Part,
-    check_parts,
-    is_whole,
+    is_complete,
+    parts_in,
     prepare_folder,
     read_manifests,
     remove_parts,
@@ -102,20 +102,20 @@ def make_parts(
     assert writing.dask is not None
     folder = parts_folder_of(writing.output)
     described = describe_run(job, format=format, **more)
-    before = check_parts(folder, described)
+    before = parts_in(folder) if os.path.lexists(folder) else []
+    if any(part.run != described for part in before):
+        raise PartsError(f"'{folder}' has parts of another run: move it away")
     with _open_client(writing.dask) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
-        done: list[int] = []
-        if writing.resume and any(part.complete for part in before):
-            before = read_manifests(folder)
-            done = [one.shard for one in before if all(map(is_whole, one.pieces))]
-        if done:
-            tasks = before[0].shards
-            log.warning("resumed: %s of %s parts are there", len(done), tasks)
-        before = check_parts(folder, described)
-        remove_parts([part for part in before if part.shard not in done])
+        kept = [part for part in before if writing.resume and is_complete(part)]
+        if kept:
+            tasks = kept[0].shards
+            kept = [part for part in kept if part.shards == tasks]
+            log.warning("resumed: %s of %s parts are there", len(kept), tasks)
+        remove_parts([part for part in before if part not in kept])
         prepare_folder(folder)
+        done = [part.shard for part in kept]
         needed = _needed_resources(value_of(request, "device"), workers)
         submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
         futures = [

@@ -16,9 +16,8 @@ from pairalign.base.console import name_output
 from pairalign.base.declaration import stored
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import PartsError
-from pairalign.base.spelling import left_out
 from pairalign.formats.output import Output, check_writable, open_output
-from pairalign.formats.part_output import PartOutput, replace_leftovers
+from pairalign.formats.part_output import ANEW, PartOutput
 from pairalign.formats.pieces import (
     Part,
     check_place,
@@ -124,7 +123,7 @@ class Destination:
             if not starts or self._done > self._pairs:
                 raise PartsError(
                     f"the manifest of '{self.path}' is damaged: it has other pairs than there are; "
-                    f"{left_out('resume', True)} to begin anew"
+                    f"{ANEW}"
                 )
         if not self.is_resumed:
             return
@@ -208,7 +207,6 @@ def open_destination(
     writing = request.writing
     part = writing.part
     if part is None:
-        replace_leftovers(writing.output)
         destination = Destination(writing, job)
     else:
         destination = _open_part(request, part, job, more)
@@ -231,9 +229,8 @@ def _open_part(
         complete = find_complete(part)
         if complete is not None:
             log.warning("'%s' is complete", writing.path)
-            complete.tidy()
             return Destination(writing, job, complete=complete)
-    output = PartOutput(part, resume=writing.resume, owns_folder=not is_shard)
+    output = PartOutput(part, resume=writing.resume)
     try:
         return Destination(writing, job, output)
     except BaseException:

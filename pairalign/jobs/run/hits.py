@@ -36,7 +36,8 @@ from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
 from pairalign.base.error_types import CapacityError, PartsError
-from pairalign.base.spelling import left_out, spelled
+from pairalign.base.spelling import spelled
+from pairalign.formats.part_output import ANEW
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.all_pairs import PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
@@ -204,10 +205,7 @@ class HitsJob(AlignmentJob):
             if left["hits"]:  # else between two blocks
                 rest._best = self._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, LookupError) as error:
-            raise PartsError(
-                "the manifest is damaged: its hits make no sense; "
-                f"{left_out('resume')} to begin anew"
-            ) from error
+            raise PartsError(f"the manifest is damaged: its hits make no sense; {ANEW}") from error
         return rest
 
     def of_block(self) -> HitsJob:

@@ -24,9 +24,8 @@ import numpy.typing as npt
 from pairalign.base.choices import COMMIT_SECONDS
 from pairalign.base.console import log
 from pairalign.base.error_types import PartsError
-from pairalign.base.spelling import left_out
 from pairalign.formats.output import map_file
-from pairalign.formats.part_output import PartOutput, replace_leftovers, whole_part
+from pairalign.formats.part_output import ANEW, PartOutput, whole_part
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.requests.shared import OutputRules
@@ -66,7 +65,7 @@ class KeptResults:
 
     def __init__(self, path: str, run: dict[str, Any], seconds: float = COMMIT_SECONDS) -> None:
         begun = replace(whole_part(path), format=STEPS, run=run)
-        self._output = PartOutput(begun, resume=True, owns_folder=True)
+        self._output = PartOutput(begun, resume=True)
         self._before = [piece for piece in self._output.part.pieces if piece.bytes]
         self.pairs = self._kept = self._output.part.pairs
         self._pairs = self.pairs
@@ -102,8 +101,7 @@ class KeptResults:
 
     def damaged(self, reason: str) -> PartsError:
         """Return the error to raise where what was kept does not fit the run."""
-        folder = self._output.part.folder
-        return PartsError(f"'{folder}': a piece is damaged ({reason}); {left_out('resume')}")
+        return PartsError(f"'{self._output.part.begun}': a piece is damaged ({reason}); {ANEW}")
 
     def add(self, phase: str, arrays: Arrays, pairs: int) -> None:
         """Keep a result of some pairs, and end a piece if it is time."""
@@ -142,7 +140,6 @@ def kept_results(writing: OutputRules, job: str, **decided: object) -> Iterator[
         None without ``--resume``.
     """
     if not writing.resume:
-        replace_leftovers(writing.output)
         yield None
         return
     kept = KeptResults(writing.output, describe(job, **decided), writing.commit_every)
