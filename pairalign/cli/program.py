@@ -18,7 +18,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pairalign.base.collection import no_collection
 from pairalign.base.console import (
     give_up_stdout,
     log,
@@ -35,6 +34,7 @@ from pairalign.base.error_types import (
     ScoringError,
     out_of_memory,
 )
+from pairalign.base.interpreter import no_collection
 from pairalign.base.option_parser import add_options
 from pairalign.base.spelling import options_are_spelled
 from pairalign.cli.parser import Parser, add_help

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-import pairalign.base.fork_lock  # noqa: F401
+import pairalign.base.interpreter  # noqa: F401
 from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import FastaError, NoSequencesError, WrongTypeError, shown_name

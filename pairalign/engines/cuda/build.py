@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pairalign.base.error_types import KernelBuildError
-from pairalign.base.fork_lock import fork_lock
+from pairalign.base.interpreter import fork_lock
 from pairalign.base.limits import usable_cores
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.error_types import DeviceError
-from pairalign.base.fork_lock import fork_lock
+from pairalign.base.interpreter import fork_lock
 
 if TYPE_CHECKING:
     from pairalign.engines.cuda.cuda_device import CudaDevice

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from pairalign.base.error_types import DeviceError, KernelBuildError
-from pairalign.base.fork_lock import fork_lock
+from pairalign.base.interpreter import fork_lock
 
 PACKAGE = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, STRANDS
-from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make
 from pairalign.base.error_types import (
     CapacityError,
@@ -19,6 +18,7 @@ from pairalign.base.error_types import (
     WrongTypeError,
     shown_name,
 )
+from pairalign.base.interpreter import no_collection
 from pairalign.base.spelling import spelled
 from pairalign.pairs.want import Detail
 from pairalign.requests.shared import ProblemOptions

@@ -1,10 +1,13 @@
-"""Locks that a forked process does not inherit locked, those of cached properties too."""
+"""What Python does behind the code: locks that forked processes inherit, collection of garbage."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 
 
@@ -32,3 +35,15 @@ def _renew_locks() -> None:
 
 if sys.version_info < (3, 12):  # there a property has a lock, which any thread of a parent may hold
     os.register_at_fork(after_in_child=_renew_locks)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile: loading modules or records makes many objects, drops few."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
