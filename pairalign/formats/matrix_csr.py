@@ -153,21 +153,6 @@ class MatrixWriter(Writer):
         return _Entries(entries, about, is_one_set, is_first, content.piece.last, named)
 
     @classmethod
-    def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
-        """Write the entries of two whole matrices of one set as one; does not close the output.
-
-        Raises
-        ------
-        PartsError
-            One of them is no such matrix, or their weights are different values.
-        """
-        entries = Spool(_ENTRY, output.folder)
-        before, added = _read([old, new], entries)
-        if before.key[2:] != added.key[2:] or (before.about["shape"] > added.about["shape"]).any():
-            raise PartsError("the matrices are of different runs")
-        _Entries(entries, added.about, True, True, True).write(output)
-
-    @classmethod
     def pairs_of(cls, data: memoryview) -> tuple[Int32s, Int32s]:
         """Return row and column of the pairs of one set in a whole matrix: the lower index first.
 
@@ -186,6 +171,8 @@ class MatrixWriter(Writer):
     def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
         """Write one matrix of several that come one after the other; does not close it.
 
+        The last one may be of more sequences than the others, which come first among them.
+
         Raises
         ------
         PartsError
@@ -196,7 +183,9 @@ class MatrixWriter(Writer):
         about: Arrays = {}
         for part in parts:
             about |= part.about
-        if len({part.key for part in parts}) != 1:
+        shapes = {tuple(part.about["shape"].tolist()) for part in parts[:-1]}
+        is_larger = (parts[-1].about["shape"] >= parts[0].about["shape"]).all()
+        if len({part.key for part in parts}) != 1 or len(shapes) > 1 or not is_larger:
             raise PartsError("parts are matrices of different runs")
         _Entries(
             entries,
@@ -245,7 +234,7 @@ class _Entries:
     @property
     def key(self) -> tuple[object, ...]:
         """What all parts of a matrix have alike."""
-        return (*self.about["shape"].tolist(), str(self.about["weight"]), self.is_one_set)
+        return str(self.about["weight"]), self.is_one_set
 
     def write(self, output: Output, whole: bool = True) -> None:
         """Write a matrix in CSR if it is whole, else what is there, in COO."""

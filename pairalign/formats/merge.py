@@ -139,7 +139,7 @@ def join_pieces(
     pieces do not know how many were left out.
     """
     if writer.joined:
-        writer.join_files(map(_checked_file, pieces), output, threads)
+        writer.join_files(map(checked_file, pieces), output, threads)
         return
     blocks = map(checked_blocks, pieces)
     if by_one_writer or (writer.pair_number is None and not writer.amended):
@@ -154,7 +154,8 @@ def join_pieces(
         output.write(text)
 
 
-def _checked_file(piece: Piece) -> memoryview:
+def checked_file(piece: Piece) -> memoryview:
+    """Return the bytes of a piece; PartsError if it is not what was written."""
     check_piece(piece)
     return map_file(piece.path)
 

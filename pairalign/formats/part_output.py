@@ -52,8 +52,6 @@ class PartOutput(Output):
     ----------
     part : Part
         With what has been written.
-    is_resumed : bool
-        Whether something was there.
     last : callable
         Returns the arguments of `cut` for what `close` ends; set by who closes it.
 
@@ -75,23 +73,24 @@ class PartOutput(Output):
         self._file: int | None = None
         self._checksum = ctypes.c_uint32()
         self.last: Callable[[], tuple[int, int, dict[str, Any]]] | None = None
-        self.is_resumed = False
         self._makes_folder = not os.path.isdir(part.folder)
         prepare_folder(part.folder)
         try:
             self._lock = take(part)
-            if not (resume and self._lock is not None and self._goes_on()):
+            if resume and self._lock is not None:
+                self._go_on()
+            if not self.part.is_begun:
                 self._begin()
             self._open()
         except BaseException:
             self.abort()
             raise
 
-    def _goes_on(self) -> bool:
-        """Take over what a run before has kept; whether that is anything."""
+    def _go_on(self) -> None:
+        """Take over what a run before has kept, if that is anything."""
         before = read_manifest(self.part.begun)
-        if not (before.pieces or before.job):
-            return False
+        if not before.is_begun:
+            return
         differences = find_differences(
             *({**part.run, "format": part.format} for part in (before, self.part))
         )
@@ -102,8 +101,7 @@ class PartOutput(Output):
         for piece in before.pieces:
             if not is_whole(piece):
                 raise PartsError(f"'{piece.path}' is not what was written; {ANEW}")
-        self.part, self.is_resumed = before, True
-        return True
+        self.part = before
 
     def _begin(self) -> None:
         """Say that the part is begun, and remove what another run has made in its place.
@@ -242,7 +240,7 @@ class PartOutput(Output):
         """
         self._close_file()
         part = self.part
-        if not (part.pieces or part.job or part.named()):
+        if not (part.is_begun or part.named()):
             with contextlib.suppress(OSError):
                 if self._is_begun:
                     remove_regular(part.begun)

@@ -122,6 +122,11 @@ class Part:
         return self._path(".", ".begun")
 
     @property
+    def is_begun(self) -> bool:
+        """Whether there is anything of it."""
+        return bool(self.pieces or self.job)
+
+    @property
     def pairs(self) -> int:
         """How many pairs its pieces cover."""
         return sum(piece.pairs for piece in self.pieces)

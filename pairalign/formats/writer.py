@@ -239,7 +239,8 @@ class Writer(Abortable):
     lines : PairLines or None
         How it has a line for each alignment, if it has: `update` then copies lines.
     adds_pairs : bool
-        Whether `add` makes one file of two, and `pairs_of` reads one: of formats without an order.
+        Whether `join_files` adds pairs of more sequences to those of a run, and `pairs_of` reads
+        them: of formats without an order.
     weighted : bool
         Of networks: whether an edge has one weight.
     shows_statistics : bool
@@ -364,19 +365,6 @@ class Writer(Abortable):
     @classmethod
     def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
         """Return whole lines as they are after others, of which `seen` keeps what matters."""
-        raise NotImplementedError
-
-    @classmethod
-    def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
-        """Write the pairs of a run and those of more sequences as one; does not close the output.
-
-        Parameters
-        ----------
-        old : memoryview
-            A file of the first sequences alone.
-        new : memoryview
-            One of all, with other pairs; it says what there is besides pairs.
-        """
         raise NotImplementedError
 
     @classmethod

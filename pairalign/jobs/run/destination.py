@@ -63,10 +63,10 @@ class Destination:
         With a format.
     job : AlignmentJob
         All that is to be done.
+    part : Part, optional
+        What was written of it before, if results come in pieces.
     output : PartOutput, optional
-        Where to, if results come in pieces.
-    complete : Part, optional
-        A shard of which all was written before.
+        Where to its pieces go.
 
     Attributes
     ----------
@@ -96,15 +96,14 @@ class Destination:
         self,
         writing: OutputRules,
         job: AlignmentJob,
+        part: Part | None = None,
         output: PartOutput | None = None,
-        complete: Part | None = None,
     ) -> None:
-        part = complete if output is None else output.part
         self.path, self.format, self._writing = writing.path, writing.known_format, writing
-        self.job, self.output = job, output
-        self.piece, self.before = WHOLE, {} if part is None else part.summary
+        self.job, self.output, self.piece = job, output, WHOLE
+        self.before = {} if part is None else part.summary
         self.is_done = part is not None and part.complete
-        self.is_resumed = self.is_done or (output is not None and output.is_resumed)
+        self.is_resumed = part is not None and (part.complete or part.is_begun)
         self.summary: Callable[[], dict[str, Any]] = dict
         self._ranges, self._done, self._pairs = job.pieces, 0, job.pairs
         self._ends = list(accumulate(piece.pairs for piece in job.pieces))
@@ -122,13 +121,11 @@ class Destination:
             self._done += piece.pairs
             if not starts or self._done > self._pairs:
                 raise PartsError(
-                    f"the manifest of '{self.path}' is damaged: it has other pairs than there are; "
-                    f"{ANEW}"
+                    f"'{part.begun}' is damaged: it has other pairs than there are; {ANEW}"
                 )
-        if not self.is_resumed:
-            return
-        log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
-        self.job = self.job.after(self._done, part.job)
+        if self.is_resumed:
+            log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
+            self.job = self.job.after(self._done, part.job)
 
     def _place(self, done: int) -> int:
         """Return the place in the pair matrix of the pair that follows some of the job."""
@@ -179,8 +176,8 @@ class Destination:
                 return
             from pairalign.formats.merge import merge_pieces  # few runs are resumed
 
-            is_new = not self.output.is_resumed
-            merge_pieces([self.output.part], self.path, self.job.threads, by_one_writer=is_new)
+            parts, threads = [self.output.part], self.job.threads
+            merge_pieces(parts, self.path, threads, by_one_writer=not self.is_resumed)
             self.output.discard()
 
 
@@ -204,35 +201,30 @@ def open_destination(
         See `PartOutput`.
     """
     begin(lambda: job)
-    writing = request.writing
-    part = writing.part
+    writing, part = request.writing, request.writing.part
     if part is None:
         destination = Destination(writing, job)
     else:
-        destination = _open_part(request, part, job, more)
+        run = describe_run(job, format=writing.known_format, **more)  # it digests the sets
+        part = replace(part, format=writing.known_format, run=run)
+        if writing.shard is not None:
+            part.command, part.request = list(request.command_line), stored(request)
+        destination = _open_part(writing, part, job)
     if of_block and not destination.is_done:
         destination.job = destination.job.of_block()
     return destination
 
 
-def _open_part(
-    request: OutputOptions, part: Part, job: AlignmentJob, more: dict[str, object]
-) -> Destination:
+def _open_part(writing: OutputRules, part: Part, job: AlignmentJob) -> Destination:
     """Find out what there is of a part, and open it if it is not complete."""
-    writing, format = request.writing, request.writing.known_format
-    run = describe_run(job, format=format, **more)  # it digests the sets
-    part = replace(part, format=format, run=run)
-    is_shard = writing.shard is not None
-    if is_shard:
-        part.command, part.request = list(request.command_line), stored(request)
-    if is_shard and writing.resume:
+    if writing.shard is not None and writing.resume:
         complete = find_complete(part)
         if complete is not None:
             log.warning("'%s' is complete", writing.path)
-            return Destination(writing, job, complete=complete)
+            return Destination(writing, job, complete)
     output = PartOutput(part, resume=writing.resume)
     try:
-        return Destination(writing, job, output)
+        return Destination(writing, job, output.part, output)
     except BaseException:
         output.abort()
         raise

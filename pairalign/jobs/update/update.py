@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,12 +22,11 @@ from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
 from pairalign.formats import WRITERS, open_writer
-from pairalign.formats.merge import check_parts_ending, join_pieces
+from pairalign.formats.merge import check_parts_ending, checked_file, join_pieces
 from pairalign.formats.output import HeldOutput, Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
     Part,
     Piece,
-    check_piece,
     find_differences,
     pieces_of_whole,
     read_manifests,
@@ -313,8 +312,7 @@ def _write(update: Update, destination: Destination) -> None:
     if columns is not None:
         lines = Interleaver(writer_type, columns, job.queries, job.window)
         for place, piece in enumerate(update.pieces):
-            check_piece(piece)
-            lines.add(map_file(piece.path), whole=place == 0, old=update.old)
+            lines.add(checked_file(piece), whole=place == 0, old=update.old)
     if isinstance(job, HitsJob):
         known = _read_recorded(update) if lines is None else PairList(*lines.pairs())
         job = AddedHitsJob.like(job, known=known, old=update.old)
@@ -332,34 +330,22 @@ def _write(update: Update, destination: Destination) -> None:
         _align_again(update, destination)
 
 
-@contextmanager
-def _recorded(update: Update) -> Iterator[str]:
-    """Give the path of the run's file, which is put together where there are several pieces."""
-    if len(update.pieces) == 1:
-        check_piece(update.pieces[0])
-        yield update.pieces[0].path
-        return
+def _read_recorded(update: Update) -> PairList:
+    """Return the pairs of the run's file, which is put together of its pieces."""
+    format, queries = update.table.writer_type.name, update.plan.job.queries
     with HeldOutput(update.output) as spill_file:
         join_pieces(update.pieces, update.table.writer_type, spill_file)
-        yield os.fspath(spill_file.path)
-
-
-def _read_recorded(update: Update) -> PairList:
-    """Return the pairs of the run's files."""
-    format, queries = update.table.writer_type.name, update.plan.job.queries
-    with _recorded(update) as path:
-        first, second = read_recorded_pairs(path, format, queries)
-    return PairList(first, second)
+        return PairList(*read_recorded_pairs(os.fspath(spill_file.path), format, queries))
 
 
 def _add_pairs(update: Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
     job = update.plan.job
-    with _recorded(update) as path, HeldOutput(update.output) as spill_file:
-        results = align_added(job, update.old)
-        _align(update, job, results, spill_file)
+    with HeldOutput(update.output) as spill_file:
+        _align(update, job, align_added(job, update.old), spill_file)
+        files = [*map(checked_file, update.pieces), spill_file.text()]
         with destination.open() as output:
-            update.table.writer_type.add(map_file(path), spill_file.text(), output)
+            update.table.writer_type.join_files(files, output)
 
 
 def _align_again(update: Update, destination: Destination) -> None:
