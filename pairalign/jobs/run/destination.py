@@ -55,18 +55,7 @@ def prepare_output(writing: OutputRules) -> None:
 
 
 class Destination:
-    """Where the results of a job go, and how far they have come.
-
-    Parameters
-    ----------
-    writing : OutputRules
-        With a format.
-    job : AlignmentJob
-        All that is to be done.
-    part : Part, optional
-        What was written of it before, if results come in pieces.
-    output : PartOutput, optional
-        Where to its pieces go.
+    """Where the results of a job go: a file.
 
     Attributes
     ----------
@@ -75,7 +64,7 @@ class Destination:
     piece : Piece
         What is to be written.
     output : PartOutput or None
-        As given.
+        What takes pieces.
     is_done, is_resumed : bool
         All, or some, was written before.
     before : dict
@@ -85,55 +74,17 @@ class Destination:
         `pairalign.formats.schemas.SUMMARY_LEFT`; a command with one sets it.
     path, format : str
         See `OutputRules`.
-
-    Raises
-    ------
-    PartsError
-        What was written before is not of this job.
     """
 
-    def __init__(
-        self,
-        writing: OutputRules,
-        job: AlignmentJob,
-        part: Part | None = None,
-        output: PartOutput | None = None,
-    ) -> None:
-        self.path, self.format, self._writing = writing.path, writing.known_format, writing
-        self.job, self.output, self.piece = job, output, WHOLE
-        self.before = {} if part is None else part.summary
-        self.is_done = part is not None and part.complete
-        self.is_resumed = part is not None and (part.complete or part.is_begun)
+    output: PartOutput | None = None
+
+    def __init__(self, writing: OutputRules, job: AlignmentJob, before: Part | None = None) -> None:
+        self.path, self.format = writing.path, writing.known_format
+        self.job, self.piece = job, WHOLE
+        self.before = {} if before is None else before.summary
+        self.is_done = before is not None and before.complete
+        self.is_resumed = before is not None and (before.complete or before.is_begun)
         self.summary: Callable[[], dict[str, Any]] = dict
-        self._ranges, self._done, self._pairs = job.pieces, 0, job.pairs
-        self._ends = list(accumulate(piece.pairs for piece in job.pieces))
-        self._cut_at = time.monotonic()
-        if output is not None and part is not None:
-            is_first = part.shard == 1 and not part.pieces
-            self._go_on(part)
-            self.piece = Piece(is_first, part.shard == part.shards, self._place(self._done) + 1)
-            output.last = lambda: (*self._until(self._pairs), self.summary())
-
-    def _go_on(self, part: Part) -> None:
-        """Leave out what the pieces of a part have."""
-        for piece in part.pieces:
-            starts = piece.start == self._place(self._done)
-            self._done += piece.pairs
-            if not starts or self._done > self._pairs:
-                raise PartsError(
-                    f"'{part.begun}' is damaged: it has other pairs than there are; {ANEW}"
-                )
-        if self.is_resumed:
-            log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{self._pairs:,}")
-            self.job = self.job.after(self._done, part.job)
-
-    def _place(self, done: int) -> int:
-        """Return the place in the pair matrix of the pair that follows some of the job."""
-        if not self._ranges:
-            return 0
-        place = min(bisect_right(self._ends, done), len(self._ends) - 1)
-        start, pairs = self._ranges[place]
-        return start + pairs - (self._ends[place] - done)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -146,13 +97,65 @@ class Destination:
             raise
 
     def open(self) -> Output:
-        """Return what takes the results: the output, or a file."""
+        """Return what takes the results."""
         return self.output or open_output(self.path, threads=self.job.threads)
 
     def wrote(self, writer: Writer | None = None) -> None:
         """End a piece if it is time; all that the job has given so far was written."""
-        if self.output is None:
-            return
+
+    def finish(self) -> None:
+        """Make the result of the pieces: a shard, or the file that they are merged to."""
+
+
+class _Pieces(Destination):
+    """A part that takes the results in pieces.
+
+    Raises
+    ------
+    PartsError
+        What was written before is not of this job.
+    """
+
+    def __init__(self, writing: OutputRules, job: AlignmentJob, output: PartOutput) -> None:
+        part = output.part
+        super().__init__(writing, job, part)
+        self.output: PartOutput = output
+        self._writing, self._cut_at = writing, time.monotonic()
+        self._ranges = job.pieces
+        self._ends = list(accumulate(piece.pairs for piece in job.pieces))
+        self._done = self._pairs_of(part)
+        if self.is_resumed:
+            log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{job.pairs:,}")
+            self.job = job.after(self._done, part.job)
+        is_first, is_last = part.shard == 1 and not part.pieces, part.shard == part.shards
+        self.piece = Piece(is_first, is_last, self._place(self._done) + 1)
+        output.last = lambda: (*self._until(job.pairs), self.summary())
+
+    def _pairs_of(self, part: Part) -> int:
+        """Count the pairs of a part, which are the first ones of the job."""
+        done = 0
+        for piece in part.pieces:
+            if piece.start != self._place(done) or done + piece.pairs > self.job.pairs:
+                raise PartsError(
+                    f"'{part.begun}' is damaged: it has other pairs than there are; {ANEW}"
+                )
+            done += piece.pairs
+        return done
+
+    def _place(self, done: int) -> int:
+        """Return the place in the pair matrix of the pair that follows some of the job."""
+        if not self._ranges:
+            return 0
+        place = min(bisect_right(self._ends, done), len(self._ends) - 1)
+        start, pairs = self._ranges[place]
+        return start + pairs - (self._ends[place] - done)
+
+    def _until(self, done: int) -> tuple[int, int]:
+        """Return what a piece has that ends after some pairs of the job: its place, its pairs."""
+        return self._place(self._done), done - self._done
+
+    def wrote(self, writer: Writer | None = None) -> None:
+        """End a piece if it is time; all that the job has given so far was written."""
         done = self.job.pairs_done
         is_due = time.monotonic() - self._cut_at >= self._writing.commit_every
         if done not in self._ends[:-1] and not (self._writing.resume and is_due):
@@ -162,14 +165,8 @@ class Destination:
         self.output.cut(*self._until(done), self.summary(), job=self.job.leave())
         self._done, self._cut_at = done, time.monotonic()
 
-    def _until(self, done: int) -> tuple[int, int]:
-        """Return what a piece has that ends after some pairs of the job: its place, its pairs."""
-        return self._place(self._done), done - self._done
-
     def finish(self) -> None:
         """Make the result of the pieces: a shard, or the file that they are merged to."""
-        if self.output is None:
-            return
         with self.held():
             if self._writing.shard is not None:
                 self.output.finish()
@@ -224,7 +221,7 @@ def _open_part(writing: OutputRules, part: Part, job: AlignmentJob) -> Destinati
             return Destination(writing, job, complete)
     output = PartOutput(part, resume=writing.resume)
     try:
-        return Destination(writing, job, output.part, output)
+        return _Pieces(writing, job, output)
     except BaseException:
         output.abort()
         raise
