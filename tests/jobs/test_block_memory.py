@@ -4,7 +4,6 @@ import gc
 import shutil
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from pairalign.base import compression
 from pairalign.cli.main import main
 from pairalign.formats import networks
-from pairalign.jobs.run import hits, work_sample
+from pairalign.jobs.run import hits
 from pairalign.sequences import block_set, stored_set
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -68,24 +67,16 @@ def even_stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 
 class Reads:
-    """Counts the bytes of each section that are read, each chunk once, and whole sections.
-
-    Of thresholds, a sample of the whole says where to cut shards: what it reads counts apart.
-    """
+    """Counts the bytes of each section that are read, each chunk once, and whole sections."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.mapped: set[str] = set()
-        self.sampled: Counter[str] = Counter()  # bytes that are not read only to be checked
         self._chunks: set[tuple[str, int]] = set()
-        self._is_sampling = False
         read, raw = StoredSet._read, StoredSet._raw
 
         def counted(one: StoredSet, start: int, size: int = CHUNK_BYTES) -> bytes:
             for name, (first, length) in one._header.sections.items():
                 begin, end = max(start, first) - first, min(start + size, first + length) - first
-                if self._is_sampling:
-                    self.sampled[name] += max(0, end - begin) if size < CHUNK_BYTES else 0
-                    continue
                 chunks = range(begin // CHUNK_BYTES, -(-end // CHUNK_BYTES))
                 self._chunks |= {(name, chunk) for chunk in chunks if begin < end}
             return read(one, start, size)
@@ -94,17 +85,6 @@ class Reads:
             self.mapped.add(name)
             return raw(one, name)
 
-        def sampling(do: Callable[..., Any]) -> Callable[..., Any]:
-            def done(*given: Any) -> Any:
-                self._is_sampling = True
-                try:
-                    return do(*given)
-                finally:
-                    self._is_sampling = False
-
-            return done
-
-        monkeypatch.setattr(work_sample, "sample_density", sampling(work_sample.sample_density))
         monkeypatch.setattr(StoredSet, "_read", counted)
         monkeypatch.setattr(StoredSet, "_raw", mapped)
 
@@ -148,8 +128,6 @@ def check_reads(reads: Reads, store: Path, *, has_residues: bool) -> None:
     # A block has 1.4% of all rows, and as many columns, in up to four ranges, whose ends are in
     # chunks that are read whole. There are 29 chunks of codes.
     assert reads.bytes["codes"] <= 0.04 * sections["codes"][1] + 6 * CHUNK_BYTES
-    assert reads.sampled["codes"] <= 0.02 * sections["codes"][1]  # 480 sequences, ten a group
-    assert not reads.sampled["residues"]
     assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
     assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
     if not has_residues:

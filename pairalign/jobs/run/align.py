@@ -29,7 +29,7 @@ from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.inputs import check_problem
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.procedure import PlainProcedure, Procedure, requirement_of
+from pairalign.jobs.run.procedure import PlainProcedure, Procedure
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.slabs import (
     expected_bytes,
@@ -198,14 +198,8 @@ class AlignmentJob:
         return PairsOfQueries(windows, rows, columns, are_queries)
 
     def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
-        """Return the pairs of a shard: where filters skip some, what a sample has left is even."""
-        planned = self._planned
-        are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
-        if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
-            return planned.shard(shard)
-        from pairalign.jobs.run.work_sample import sample_density
-
-        return planned.shard(shard, sample_density(requirement_of(self), self.window, shard[1]))
+        """Return the pairs of a shard, and which of all they are."""
+        return self._planned.shard(shard)
 
     def leave(self) -> dict[str, Any]:
         """Return what a run that goes on must know besides `pairs_done`.

@@ -14,7 +14,7 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Bools
-from pairalign.jobs.run.blocks import Density, LengthsBetween, Pairs, cut_shard
+from pairalign.jobs.run.blocks import LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.pairs.windows import (
     UNLIMITED,
@@ -137,11 +137,11 @@ class AllPairs:
             return self._with(RestOfGrid(grid, start))
         return self._with(list(restrict_windows(grid, start, stop)))
 
-    def shard(self, shard: Shard, density: Density | None = None) -> tuple[AllPairs, list[Pairs]]:
+    def shard(self, shard: Shard) -> tuple[AllPairs, list[Pairs]]:
         """Return the pairs of a shard of a grid, see `pairalign.jobs.run.blocks.cut_shard`."""
         assert isinstance(self._windows, WindowGrid)
         rows, columns = self._between
-        windows, pieces = cut_shard(self._windows, rows, columns, shard, density)
+        windows, pieces = cut_shard(self._windows, rows, columns, shard)
         return self._with(windows), pieces
 
     def of_block(self, problem: Problem) -> tuple[Problem, AllPairs] | None:

@@ -8,7 +8,7 @@ it writes is in the order of output all the same, in *pieces*: pairs that follow
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -74,23 +74,6 @@ class SumsOfWindows:
         return cls(*map(np.concatenate, zip(*sums, strict=True)))
 
 
-@dataclass(frozen=True)
-class Density:
-    """What windows cost for each unit that lengths say, by groups of them.
-
-    Attributes
-    ----------
-    rows, columns : list of int
-        Of each group, the window row, or column, that follows its last.
-    factors : ndarray of int64, shape (groups, groups of columns)
-        All are 1 at least. Of one set those below the diagonal say nothing.
-    """
-
-    rows: list[int]
-    columns: list[int]
-    factors: Int64s
-
-
 class Blocks:
     """The windows of a grid in the order of blocks, and what they cost.
 
@@ -100,8 +83,6 @@ class Blocks:
         Lengths by sorted position; of one set the same.
     shards : int
         Stripes are about as high as the block of a shard is wide, in residues.
-    density : Density, optional
-        Default: all windows cost what lengths say.
 
     Notes
     -----
@@ -114,12 +95,8 @@ class Blocks:
         rows: LengthsBetween,
         columns: LengthsBetween,
         shards: int,
-        density: Density | None = None,
     ) -> None:
         self._grid, self._shards = grid, shards
-        density = density or Density([grid.shape[0]], [grid.shape[1]], np.ones((1, 1), np.int64))
-        self._density, columns_of = density, np.arange(grid.shape[1])
-        self._groups = np.searchsorted(density.columns, columns_of, side="right").astype(np.int8)
         self._lengths = rows, columns
         longest = int(weigh_residues(rows(0, 1))[0]) * int(weigh_residues(columns(0, 1))[0])
         most = longest * min(grid.size, grid.rows) * min(grid.size, grid.width)
@@ -130,7 +107,7 @@ class Blocks:
             self._columns = SumsOfWindows.of(columns, grid.width, grid.size, self._shift)
         total = int(self._rows.weights.sum()) * int(self._columns.weights.sum())
         total += PAIR_CELLS * grid.rows * grid.width
-        self._coarse = max(0, (total * int(density.factors.max())).bit_length() - _BITS)
+        self._coarse = max(0, total.bit_length() - _BITS)
         self._stripes = self._cut_stripes()
         costs = (sum(int(self._costs(row).sum()) for row in range(*one)) for one in self._stripes)
         self._ends = list(accumulate(costs))
@@ -156,12 +133,8 @@ class Blocks:
                 pairs = count * (count - 1) // 2
                 cells[row - start] = (weight * weight - int(rows.squares[row])) // 2
                 cells[row - start] += PAIR_CELLS * pairs
-        costs: Int64s = (cells >> self._coarse) * self._factors(row)[start:stop]
+        costs: Int64s = cells >> self._coarse
         return costs
-
-    def _factors(self, row: int) -> Int64s:
-        factors: Int64s = self._density.factors[bisect_right(self._density.rows, row)]
-        return factors[self._groups]
 
     def _first_column(self, row: int) -> int:
         return row if self._grid.triangular else 0
@@ -196,9 +169,8 @@ class Blocks:
         rows = self._rows_of(stripe, column)
         down = np.concatenate([self._costs(row, column, column + 1) for row in rows])
         place, left = _reach(down, left)
-        left = -(-left // int(self._factors(rows[place])[column])) << self._coarse
         window = self._grid.window(rows[place], column)
-        return _Place(stripe, column, rows[place], self._find_pair(window, left))
+        return _Place(stripe, column, rows[place], self._find_pair(window, left << self._coarse))
 
     def _find_pair(self, window: Window, target: int) -> int:
         """Pairs of a window, from its first on, that cost at least `target` (at most all)."""
@@ -238,17 +210,13 @@ def _reach(costs: Int64s, target: int) -> tuple[int, int]:
 
 
 def cut_shard(
-    grid: WindowGrid,
-    rows: LengthsBetween,
-    columns: LengthsBetween,
-    shard: Shard,
-    density: Density | None = None,
+    grid: WindowGrid, rows: LengthsBetween, columns: LengthsBetween, shard: Shard
 ) -> tuple[list[Window], list[Pairs]]:
     """Find the pairs of a shard.
 
     Parameters
     ----------
-    grid, rows, columns, density
+    grid, rows, columns
         As for `Blocks`.
     shard : (int, int)
 
@@ -261,12 +229,12 @@ def cut_shard(
 
     Notes
     -----
-    Where the cuts are follows from the lengths, the grid, the number of shards and the density
-    alone, in exact integers: whoever computes them gets the same, without talking to anybody. With
-    more shards than pairs some have none.
+    Where the cuts are follows from the lengths, the grid and the number of shards alone, in exact
+    integers: whoever computes them gets the same, without talking to anybody. With more shards than
+    pairs some have none.
     """
     number, shards = check_shard(shard)
-    blocks = Blocks(grid, rows, columns, shards, density)
+    blocks = Blocks(grid, rows, columns, shards)
     windows = sorted(
         blocks.between(blocks.find(number - 1), blocks.find(number)),
         key=lambda window: (window.index, window.row_start, window.column_start),

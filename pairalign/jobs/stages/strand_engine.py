@@ -73,14 +73,11 @@ class BothStrandsFilter:
     ----------
     gram : int
         Residues of the q-grams that are compared.
-    has_subsequences : bool
-        Whether longest common subsequences are looked at.
     """
 
     def __init__(self, plus: PairFilter, minus: PairFilter) -> None:
         self._filters = plus, minus
         self.gram = plus.gram
-        self.has_subsequences = plus.has_subsequences
         self.index = None
 
     def choose(
