@@ -284,8 +284,8 @@ void pairalign_close(pairalign_engine* engine) { delete engine; }
 void pairalign_cancel(pairalign_engine* engine) { engine->cancelled = true; }
 
 int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window, const pairalign_want* want,
-                        pairalign_result** result, pairalign_trouble* trouble) {
-    *result = nullptr;
+                        pairalign_found* found) {
+    engine->result.reset();
     try {
         auto made = std::make_unique<pairalign_result>();
         made->engine = engine;
@@ -293,23 +293,19 @@ int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window
         made->detail = want->detail;
         align_window(*engine, *made, *want);
         if (engine->cancelled) return PAIRALIGN_CANCELLED;
-        *result = made.release();
+        found->pairs = made->count();
+        found->runs = made->run_count;
+        engine->result = std::move(made);
         return PAIRALIGN_DONE;
     } catch (const Capacity& capacity) {
-        *trouble = capacity.trouble;
+        found->trouble = capacity.trouble;
         return capacity.trouble.available_bytes < 0 ? PAIRALIGN_SCORES : PAIRALIGN_CAPACITY;
     } catch (const std::bad_alloc&) {
         return PAIRALIGN_NO_MEMORY;
     }
 }
 
-int64_t pairalign_kept(const pairalign_result* result) { return result->count(); }
-
-int64_t pairalign_runs(const pairalign_result* result) { return result->run_count; }
-
-void pairalign_take(const pairalign_result* result, int32_t* fields, int64_t* cigar_offsets,
-                    uint32_t* cigar) {
-    copy_columns(*result, {fields, cigar_offsets, cigar});
+void pairalign_take(pairalign_engine* engine, int32_t* fields, int64_t* cigar_offsets, uint32_t* cigar) {
+    copy_columns(*engine->result, {fields, cigar_offsets, cigar});
+    engine->result.reset();
 }
-
-void pairalign_free(pairalign_result* result) { delete result; }

@@ -16,12 +16,17 @@ struct pairalign_want {
 };
 
 struct pairalign_engine;
-struct pairalign_result;
 
 // What pairalign_align could not do, for the error message.
 struct pairalign_trouble {
     int32_t row, column;  // positions of the pair in their sorted sets (row: first set)
     int64_t needed_bytes, available_bytes;
+};
+
+// What pairalign_align has found: pairs, and runs of their CIGARs; or the trouble.
+struct pairalign_found {
+    int64_t pairs, runs;
+    pairalign_trouble trouble;
 };
 
 // Names of the instruction sets that this machine can run, best first, separated by commas.
@@ -63,12 +68,8 @@ PAIRALIGN_API void pairalign_close(pairalign_engine* engine);
 // May be called from another thread while pairalign_align runs: it then returns PAIRALIGN_CANCELLED soon.
 PAIRALIGN_API void pairalign_cancel(pairalign_engine* engine);
 PAIRALIGN_API int32_t pairalign_align(pairalign_engine* engine, const pairalign_window* window,
-                                      const pairalign_want* want, pairalign_result** result,
-                                      pairalign_trouble* trouble);
-PAIRALIGN_API int64_t pairalign_kept(const pairalign_result* result);
-PAIRALIGN_API int64_t pairalign_runs(const pairalign_result* result);
-// Copies the fields out, in the order of INT32_FIELDS: [3 of scores, else 11][pairalign_kept(...)]. Of
-// CIGARs, unless these are null, [pairalign_kept(...) + 1] offsets and [pairalign_runs(...)] runs.
-PAIRALIGN_API void pairalign_take(const pairalign_result* result, int32_t* fields, int64_t* cigar_offsets,
+                                      const pairalign_want* want, pairalign_found* found);
+// Copies out what was found, and lets go of it: the fields in the order of INT32_FIELDS, [3 of scores, else
+// 11][pairs]; of CIGARs, unless these are null, [pairs + 1] offsets and [runs] runs.
+PAIRALIGN_API void pairalign_take(pairalign_engine* engine, int32_t* fields, int64_t* cigar_offsets,
                                   uint32_t* cigar);
-PAIRALIGN_API void pairalign_free(pairalign_result* result);

@@ -4,15 +4,28 @@
 #include <cstdint>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "batch.h"
 
 namespace pairalign {
 
 // Bit k: residues k of both sequences are equal and unambiguous (code < unambiguous). count <= 64 and both
-// sequences must be readable for 8 bytes past `count`.
+// sequences must be readable for 16 bytes past `count`.
 inline uint64_t equal_residues(const uint8_t* a, const uint8_t* b, int count, int unambiguous) {
-    constexpr uint64_t EACH = 0x0101010101010101u, HIGH = 0x8080808080808080u;
     uint64_t mask = 0;
+#ifdef __SSE2__
+    const __m128i end = _mm_set1_epi8(static_cast<char>(unambiguous));
+    for (int k = 0; k < count; k += 16) {
+        const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + k)),
+                      y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + k)),
+                      good = _mm_and_si128(_mm_cmpeq_epi8(x, y), _mm_cmplt_epi8(x, end));
+        mask |= static_cast<uint64_t>(_mm_movemask_epi8(good)) << k;
+    }
+#else
+    constexpr uint64_t EACH = 0x0101010101010101u, HIGH = 0x8080808080808080u;
     for (int k = 0; k < count; k += 8) {
         uint64_t x, y;
         memcpy(&x, a + k, 8);
@@ -23,6 +36,7 @@ inline uint64_t equal_residues(const uint8_t* a, const uint8_t* b, int count, in
         const uint64_t good = ~(differ | ambiguous) & HIGH;
         mask |= ((good >> 7) * 0x0102040810204080u >> 56) << k;
     }
+#endif
     return count == 64 ? mask : mask & ((uint64_t{1} << count) - 1);
 }
 
@@ -49,8 +63,10 @@ inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* 
         for (uint32_t done = 0; done < length; done += 64) {
             const int chunk = static_cast<int>(length - done < 64 ? length - done : 64);
             uint64_t mask = equal_residues(row + i + done, column + j + done, chunk, unambiguous);
-            matches += __builtin_popcountll(mask);
-            if (!out) continue;
+            if (!out) {
+                matches += __builtin_popcountll(mask);
+                continue;
+            }
             for (int k = 0; k < chunk;) {
                 const bool equal = mask & 1;
                 const uint64_t change = equal ? ~mask : mask;
@@ -63,6 +79,7 @@ inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* 
                     run = 0;
                 }
                 run += static_cast<uint32_t>(same);
+                matches += equal ? same : 0;
                 k += same;
                 mask = same < 64 ? mask >> same : 0;
             }

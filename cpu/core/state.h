@@ -52,6 +52,7 @@ enum Use { AUTO = 0, ALWAYS = 1, NEVER = 2 };
 
 }  // namespace pairalign
 
+struct pairalign_result;
 struct pairalign_engine {
     pairalign::Set first;
     std::unique_ptr<pairalign::Set> second;
@@ -75,6 +76,7 @@ struct pairalign_engine {
     std::atomic<uint32_t> byte_batches{0};
     std::mutex arenas_mutex{};
     std::vector<std::unique_ptr<pairalign::Arena>> arenas{};  // of windows that are done
+    std::unique_ptr<pairalign_result> result{};               // of the last window, until it is taken
 
     std::unique_ptr<pairalign::Arena> take_arena() {
         std::lock_guard<std::mutex> guard(arenas_mutex);

@@ -141,6 +141,13 @@ class Alignments:
         if offsets[0] < 0 or offsets[-1] > len(self.cigar) or (offsets[1:] < offsets[:-1]).any():
             raise UsageError(f"cigar_offsets must rise from 0 to at most {len(self.cigar)}")
 
+    @classmethod
+    def of_native(cls, **fields: Any) -> Self:
+        """Return alignments of arrays that native code filled: they fit, and are not checked."""
+        alignments = object.__new__(cls)
+        vars(alignments).update(fields)
+        return alignments
+
     @property
     def has_stats(self) -> bool:
         """Whether there are spans and counts."""

@@ -20,16 +20,13 @@ PATH = Path(__file__).resolve().parents[1] / "_native.so"
 
 SIGNATURES = {
     # cpu/align/engine.h
-    "align": "pointer*5 -> int32",
+    "align": "pointer*4 -> int32",
     "cancel": "pointer -> none",
     "close": "pointer -> none",
     "compiled_sets": "-> text",
-    "free": "pointer -> none",
     "instruction_sets": "-> text",
-    "kept": "pointer -> int64",
     "open": "pointer*3 int32*5 int64 text int32 -> pointer",
     "pruned": "pointer*2 -> none",
-    "runs": "pointer -> int64",
     "set_end_gaps": "pointer*2 int32 -> none",
     "set_floors": "pointer int32 -> none",
     "set_lane_bits": "pointer int32 -> none",
@@ -280,7 +277,7 @@ def _address(value: Any) -> Any:
     return value.ctypes.data
 
 
-def struct_fields(declaration: str, **structs: type[Struct]) -> list[tuple[str, Any]]:
+def struct_fields(declaration: str, **structs: type[ctypes.Structure]) -> list[tuple[str, Any]]:
     """Return the ``_fields_`` of a `Struct`: ``int32 row column; int64*8 costs``.
 
     `structs` are those that the declaration names.

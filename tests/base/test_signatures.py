@@ -51,4 +51,4 @@ def test_words(signature, arguments, result):
 def test_ctypes_is_told():
     assert library.pairalign_join_sets.argtypes == [ctypes.c_int64, *[Pointer] * 3]
     assert library.pairalign_join_sets.restype is None
-    assert library.pairalign_kept.restype is ctypes.c_int64
+    assert library.pairalign_count_near.restype is ctypes.c_int64

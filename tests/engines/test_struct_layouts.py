@@ -147,6 +147,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),
     (cpu.NativeTrouble, "pairalign_trouble", CPU),
+    (cpu.NativeFound, "pairalign_found", CPU),
     (pair_lists.NativeNames, "pairalign_names", LISTS),
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
     (pair_fields.NativeThresholds, "pairalign_thresholds", FILTER),

@@ -66,15 +66,13 @@ Found align(const Sequences& sequences, const What& what, const Way& way) {
     const std::vector<uint8_t> mask = chosen_pairs(all, what.one_in);
     const pairalign_want want{what.detail, what.minimum, what.match * sequences.lengths[0] / 4,
                               mask.empty() ? nullptr : mask.data()};
-    pairalign_result* result = nullptr;
-    pairalign_trouble trouble;
-    if (pairalign_align(engine, &window, &want, &result, &trouble) != PAIRALIGN_DONE) std::abort();
-    const size_t pairs = static_cast<size_t>(pairalign_kept(result));
+    pairalign_found found;
+    if (pairalign_align(engine, &window, &want, &found) != PAIRALIGN_DONE) std::abort();
+    const size_t pairs = static_cast<size_t>(found.pairs);
     std::vector<int32_t> fields(pairs * (what.detail ? 11 : 3));
     std::vector<int64_t> offsets(pairs + 1);
-    std::vector<uint32_t> cigar(what.detail == CIGAR ? static_cast<size_t>(pairalign_runs(result)) : 0);
-    pairalign_take(result, fields.data(), what.detail == CIGAR ? offsets.data() : nullptr, cigar.data());
-    pairalign_free(result);
+    std::vector<uint32_t> cigar(what.detail == CIGAR ? static_cast<size_t>(found.runs) : 0);
+    pairalign_take(engine, fields.data(), what.detail == CIGAR ? offsets.data() : nullptr, cigar.data());
     std::vector<int64_t> pruned(7);
     pairalign_pruned(engine, pruned.data());
     pairalign_close(engine);

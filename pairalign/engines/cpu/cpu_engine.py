@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 from copy import copy
-from ctypes import c_int32, c_int64, c_void_p
+from ctypes import c_int32, c_int64
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from pairalign.engines.cpu.native_structs import (
     MODES,
     NO_MEMORY,
     SCORES,
+    NativeFound,
     NativeSet,
     NativeTrouble,
     NativeWant,
@@ -318,20 +319,13 @@ class CpuEngine:
         if pair_mask is not None:
             pair_mask = np.ascontiguousarray(pair_mask, dtype=np.bool_)
             assert pair_mask.shape == (window.pairs,)
-        result, trouble, minimum = c_void_p(), NativeTrouble(), want.min_raw_score
-        status = library.pairalign_align(
-            self._handle,
-            NativeWindow.of(window),
-            NativeWant(want.detail, minimum is not None, minimum or 0, pair_mask),
-            ctypes.byref(result),
-            trouble,
-        )
+        mask, minimum = None if pair_mask is None else pair_mask.ctypes.data, want.min_raw_score
+        native = NativeWant(want.detail, minimum is not None, minimum or 0, mask)
+        found = NativeFound()
+        status = library.pairalign_align(self._handle, NativeWindow.of(window), native, found)
         if status != DONE:
-            raise self._error(status, trouble)
-        try:
-            return self._take(result, want.detail)
-        finally:
-            library.pairalign_free(result)
+            raise self._error(status, found.trouble)
+        return self._take(found, want.detail)
 
     def _reverse(self) -> None:
         sets = (self.queries,) if self._second is None else (self.queries, self.targets)
@@ -353,16 +347,16 @@ class CpuEngine:
     def __del__(self) -> None:
         self.close()
 
-    def _take(self, result: c_void_p, detail: Detail) -> Alignments:
-        pairs = library.pairalign_kept(result)
+    def _take(self, found: NativeFound, detail: Detail) -> Alignments:
+        pairs = found.pairs
         names = INT32_FIELDS if detail > Detail.SCORE else SCORE_FIELDS
         block = np.empty((len(names), pairs), np.int32)
         offsets = cigar = None
         if detail == Detail.CIGAR:
             offsets = np.empty(pairs + 1, np.int64)
-            cigar = np.empty(library.pairalign_runs(result), np.uint32)
-        library.pairalign_take(result, block, offsets, cigar)
-        return Alignments(
+            cigar = np.empty(found.runs, np.uint32)
+        library.pairalign_take(self._handle, block, offsets, cigar)
+        return Alignments.of_native(
             queries=self.queries,
             targets=self.targets,
             scoring=self.scoring,

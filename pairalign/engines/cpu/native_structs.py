@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from ctypes import Structure
+
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS
 from pairalign.base.native import Struct, struct_fields
 from pairalign.pairs.windows import Window
@@ -25,7 +27,7 @@ class NativeSet(Struct):
     _fields_ = struct_fields("pointer codes starts lengths inputs; int32 count")
 
 
-class NativeWindow(Struct):
+class NativeWindow(Structure):
     """A Window: ``pairalign_window``."""
 
     _fields_ = struct_fields("int32 row_start row_stop column_start column_stop triangular strand")
@@ -36,16 +38,22 @@ class NativeWindow(Struct):
         return cls(*window.bounds, window.strand)
 
 
-class NativeWant(Struct):
-    """A Want, and the pairs of the window that are wanted: ``pairalign_want``."""
+class NativeWant(Structure):
+    """A Want, and where the mask of pairs begins: ``pairalign_want``."""
 
     _fields_ = struct_fields("int32 detail has_minimum minimum; pointer pair_mask")
 
 
-class NativeTrouble(Struct):
+class NativeTrouble(Structure):
     """What could not be done, for the error message: ``pairalign_trouble``."""
 
     _fields_ = struct_fields("int32 row column; int64 needed_bytes available_bytes")
+
+
+class NativeFound(Structure):
+    """How much ``pairalign_align`` has found: ``pairalign_found``."""
+
+    _fields_ = struct_fields("int64 pairs runs; trouble trouble", trouble=NativeTrouble)
 
 
 class NativeLinear(Struct):
