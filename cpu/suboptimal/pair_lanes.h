@@ -1,11 +1,12 @@
-// All cells of many pairs that have their column sequence in common, in 8 bits: a lane is a pair, and a
-// column of the matrix comes after the other, from the first row down. Included by kernel_ISA.cpp, once for
-// each instruction set.
+// All cells of many pairs that have their column sequence in common, in 8 bits: a lane is a pair. Some rows,
+// which the nearest memory holds, are filled before those below them, a column after the other. Included by
+// kernel_ISA.cpp, once for each instruction set.
 //
-// Lanes hold a score, and 0 for all that is less: no local alignment goes on from there. So flags say of a
-// cell that is a stop nothing else of use, and of all others what they say elsewhere.
+// Lanes hold a score, and 0 for all that is less: no local alignment goes on from there. H of all cells is
+// kept: where it is more than 0, it says what E and F were on the way back.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,83 +24,110 @@ public:
         : group_(group),
           first_(*group.pairs[0]),
           residues_(group.cells),
-          keep_(residues_ + size()),
-          h_(keep_ + size()),
-          e_(h_ + size()) {
-        for (int l = 0; l < LANES; ++l) {
-            const int32_t rows = l < group.count ? group.pairs[l]->row_count : 0;
-            for (int32_t i = 0; i < group.rows; ++i) {
-                residues_[place(i, l)] = i < rows ? group.pairs[l]->rows[i] : 0;
-                keep_[place(i, l)] = i < rows ? 255 : 0;
-            }
-        }
-        for (size_t k = 0; k < size(); ++k) h_[k] = e_[k] = 0;
+          keep_(residues_ + TIER),
+          e_(keep_ + TIER),
+          f_(e_ + TIER),
+          barred_(group.barred) {
+        for (int code = 0; code < 32; ++code)
+            for (int k = 0; k < 64; ++k)
+                scores_[code][k] = static_cast<uint8_t>(first_.matrix[k % 32 * 32 + code] + group_.bias);
+        std::fill_n(f_, (static_cast<size_t>(first_.column_count) + 1) * LANES, uint8_t{0});
     }
 
     // See SuboptimalKernel.
     bool fill() {
-        const SuboptimalBarred *barred = group_.barred, *const end = barred + group_.barred_count;
-        const uint64_t lanes = group_.count == 64 ? ~uint64_t{0} : (uint64_t{1} << group_.count) - 1;
-        uint8_t* flags = group_.flags;
-        Bytes best = Bytes::set(0);
-        for (int32_t column = 1; column <= first_.column_count; ++column, flags += size()) {
-            if (*const_cast<const volatile int32_t*>(first_.cancelled)) return false;
-            const SuboptimalBarred* const from = barred;
-            for (; barred != end && barred->column == column; ++barred) bar(*barred, 0);
-            const Bytes before = best;
-            best = fill(first_.columns[column - 1], before, flags);
-            for (const SuboptimalBarred* one = from; one != barred; ++one) bar(*one, 255);
-            uint64_t raised = lanes & ~Bytes::bits(Bytes::eq(before, best));
-            for (; raised != 0; raised &= raised - 1) group_.ends[__builtin_ctzll(raised)].column = column;
+        uint8_t* h = group_.h;
+        for (int32_t row = 0; row < group_.rows; row += SUBOPTIMAL_TIER) {
+            begin_tier(row, h);
+            for (int32_t column = 1; column <= first_.column_count; ++column) {
+                if (*const_cast<const volatile int32_t*>(first_.cancelled)) return false;
+                const SuboptimalBarred* const from = barred_;
+                while (is_in(row, column)) bar(*barred_++, 0);
+                h += TIER;
+                fill(row, column, h);
+                for (const SuboptimalBarred* one = from; one != barred_; ++one) bar(*one, 255);
+            }
+            h += TIER;
+            end_tier(row);
         }
-        alignas(64) uint8_t scores[LANES];
-        best.store(scores);
-        for (int l = 0; l < group_.count; ++l) group_.ends[l].score = scores[l];
         return true;
     }
 
 private:
-    size_t size() const { return static_cast<size_t>(group_.rows) * LANES; }
+    static constexpr size_t TIER = static_cast<size_t>(SUBOPTIMAL_TIER) * LANES;
+
     static size_t place(int32_t row, int32_t lane) {
         return static_cast<size_t>(row) * LANES + static_cast<size_t>(lane);
     }
-    void bar(const SuboptimalBarred& one, uint8_t keep) { keep_[place(one.row - 1, one.lane)] = keep; }
+    bool is_in(int32_t row, int32_t column) const {
+        return barred_ != group_.barred + group_.barred_count && barred_->column == column &&
+               barred_->row <= row + SUBOPTIMAL_TIER;
+    }
+    void bar(const SuboptimalBarred& one, uint8_t keep) {
+        keep_[place((one.row - 1) % SUBOPTIMAL_TIER, one.lane)] = keep;
+    }
 
-    // The cells of a column, whose residue has this code. Returns the best scores so far.
-    Bytes fill(uint8_t code, Bytes best, uint8_t* flags) {
-        alignas(64) uint8_t scores[64];
-        for (int k = 0; k < 64; ++k)
-            scores[k] = static_cast<uint8_t>(first_.matrix[k % 32 * 32 + code] + group_.bias);
-        const Bytes zero = Bytes::set(0), bias = Bytes::set(group_.bias);
-        const Bytes open = Bytes::set(first_.gap_open), extend = Bytes::set(first_.gap_extend);
-        Bytes diagonal = zero, f = zero;
-        for (size_t at = 0; at < size(); at += LANES) {
+    // The rows after `row`, and the zeros before their first column.
+    void begin_tier(int32_t row, uint8_t* h) {
+        for (int l = 0; l < LANES; ++l) {
+            const int32_t rows = l < group_.count ? group_.pairs[l]->row_count : 0;
+            for (int32_t i = 0; i < SUBOPTIMAL_TIER; ++i) {
+                residues_[place(i, l)] = row + i < rows ? group_.pairs[l]->rows[row + i] : 0;
+                keep_[place(i, l)] = row + i < rows ? 255 : 0;
+            }
+        }
+        std::fill_n(e_, TIER, uint8_t{0});
+        std::fill_n(h, TIER, uint8_t{0});
+        best_ = Bytes::set(0);
+    }
+
+    // The cells of a column after `row`, whose H goes to `h_here`.
+    void fill(int32_t row, int32_t column, uint8_t* h_here) {
+        const uint8_t* const scores = scores_[first_.columns[column - 1]];
+        const Bytes bias = Bytes::set(group_.bias), open = Bytes::set(first_.gap_open),
+                    extend = Bytes::set(first_.gap_extend);
+        const size_t above = (static_cast<size_t>(first_.column_count) + 1) * TIER,
+                     stop = place(std::min(SUBOPTIMAL_TIER, group_.rows - row), 0);
+        const uint8_t* const h_before = h_here - TIER;
+        Bytes diagonal = row == 0 ? Bytes::set(0) : Bytes::load(h_here - above - LANES);
+        Bytes f = Bytes::load(f_ + place(column, 0)), best = best_;
+        for (size_t at = 0; at < stop; at += LANES) {
             const Bytes score = Bytes::lookup(scores, Bytes::index(Bytes::load(residues_ + at)));
             const Bytes aligned =
                 Bytes::bit_and(lose(Bytes::add_saturated(diagonal, score), bias), Bytes::load(keep_ + at));
-            const Bytes e = Bytes::load(e_ + at), h = Bytes::max(aligned, Bytes::max(e, f));
-            diagonal = Bytes::load(h_ + at);
-            const Bytes opened = lose(h, open), e_on = lose(e, extend), f_on = lose(f, extend);
-            const Bytes e_next = Bytes::max(e_on, opened), f_next = Bytes::max(f_on, opened);
-            // Ties: the walk back.
-            Bytes flag = Bytes::unless(Bytes::ge(best, h), Bytes::set(SUBOPTIMAL_RAISED));
-            flag = Bytes::with(Bytes::eq(h, aligned), Bytes::set(SUBOPTIMAL_DIAGONAL), flag);
-            flag = Bytes::with(Bytes::eq(h, e), Bytes::set(SUBOPTIMAL_E), flag);
-            flag = Bytes::with(Bytes::eq(h, zero), Bytes::set(SUBOPTIMAL_STOP), flag);
-            flag = Bytes::with(Bytes::eq(e_next, e_on), Bytes::set(SUBOPTIMAL_E_ON), flag);
-            flag = Bytes::with(Bytes::eq(f_next, f_on), Bytes::set(SUBOPTIMAL_F_ON), flag);
+            const Bytes e = Bytes::load(e_ + at), h = Bytes::max(Bytes::max(aligned, e), f);
+            diagonal = Bytes::load(h_before + at);
+            const Bytes opened = lose(h, open);
+            f = Bytes::max(lose(f, extend), opened);
             best = Bytes::max(best, h);
-            h.store(h_ + at);
-            e_next.store(e_ + at);
-            flag.store(flags + at);
-            f = f_next;
+            Bytes::max(lose(e, extend), opened).store(e_ + at);
+            h.store(h_here + at);
         }
-        return best;
+        f.store(f_ + place(column, 0));
+        uint64_t raised = ~Bytes::bits(Bytes::eq(best_, best)) & ~uint64_t{0} >> (64 - group_.count);
+        for (; raised != 0; raised &= raised - 1) columns_[__builtin_ctzll(raised)] = column;
+        best_ = best;
+    }
+
+    // Ties: the end cell.
+    void end_tier(int32_t row) {
+        alignas(64) uint8_t scores[LANES];
+        best_.store(scores);
+        for (int l = 0; l < group_.count; ++l) {
+            SuboptimalEnd& end = group_.ends[l];
+            const bool is_before = scores[l] == end.score && columns_[l] < end.column;
+            if (scores[l] > end.score || is_before) end = {scores[l], row + 1, columns_[l]};
+        }
     }
 
     const SuboptimalGroup& group_;
     const pairalign_suboptimal_pair& first_;
-    uint8_t *const residues_, *const keep_, *const h_, *const e_;  // [rows][LANES]
+    uint8_t *const residues_, *const keep_, *const e_;  // [SUBOPTIMAL_TIER][LANES]
+    uint8_t* const f_;                                  // [columns + 1][LANES], below the tier
+    alignas(64) uint8_t scores_[32][64];                // of each code of the columns, as lookup wants them
+    const SuboptimalBarred* barred_;
+    Bytes best_ = Bytes::set(0);  // scores so far, of the tier
+    int32_t columns_[LANES] = {};
 };
 
 inline bool suboptimal_group(const SuboptimalGroup& group) { return PairLanes(group).fill(); }

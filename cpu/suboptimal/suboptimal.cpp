@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <numeric>
 
 #include "../threads.h"
 #include "job.h"
@@ -228,29 +229,56 @@ private:
         return std::min(status, 0);
     }
 
+    // Cells that known alignments of some pairs have, by tier and column: those of a place in that order are
+    // from first[place] to first[place + 1].
+    struct Barred {
+        int32_t columns;
+        std::vector<SuboptimalBarred> cells;
+        std::vector<size_t> first;
+
+        Barred(const std::vector<const pairalign_suboptimal_pair*>& lanes, int32_t tiers)
+            : columns(lanes[0]->column_count + 1), first(place(tiers * SUBOPTIMAL_TIER + 1, 0) + 2, 0) {
+            std::vector<SuboptimalBarred> by_lane;
+            for (size_t lane = 0; lane < lanes.size(); ++lane)
+                for_each_used_run(*lanes[lane], [&](int32_t row, int32_t column, int32_t residues) {
+                    for (int32_t k = 1; k <= residues; ++k)
+                        by_lane.push_back({column + k, row + k, static_cast<int32_t>(lane)});
+                });
+            for (const SuboptimalBarred& one : by_lane) ++first[place(one.row, one.column) + 2];
+            std::partial_sum(first.begin(), first.end(), first.begin());
+            cells.resize(by_lane.size());
+            for (const SuboptimalBarred& one : by_lane) cells[first[place(one.row, one.column) + 1]++] = one;
+        }
+        size_t place(int32_t row, int32_t column) const {
+            return static_cast<size_t>((row - 1) / SUBOPTIMAL_TIER) * static_cast<size_t>(columns) +
+                   static_cast<size_t>(column);
+        }
+        bool has(int32_t row, int32_t column, int32_t lane) const {
+            const size_t at = place(row, column);
+            return std::any_of(
+                cells.data() + first[at], cells.data() + first[at + 1],
+                [&](const SuboptimalBarred& one) { return one.lane == lane && one.row == row; });
+        }
+    };
+
     int32_t align_group(int64_t first, int64_t count) const {
         const pairalign_suboptimal_pair& pair = pairs_[first];
         std::vector<const pairalign_suboptimal_pair*> lanes;
-        std::vector<SuboptimalBarred> barred;
         int32_t rows = 0;
-        for (int32_t lane = 0; lane < count; ++lane) {
-            lanes.push_back(&pairs_[first + lane]);
-            rows = std::max(rows, lanes.back()->row_count);
-            for_each_used_run(*lanes.back(), [&](int32_t row, int32_t column, int32_t residues) {
-                for (int32_t k = 1; k <= residues; ++k) barred.push_back({column + k, row + k, lane});
-            });
+        for (int64_t k = first; k < first + count; ++k) {
+            lanes.push_back(&pairs_[k]);
+            rows = std::max(rows, pairs_[k].row_count);
         }
-        std::sort(barred.begin(), barred.end(),
-                  [](const SuboptimalBarred& a, const SuboptimalBarred& b) { return a.column < b.column; });
-        const size_t size = static_cast<size_t>(rows) * static_cast<size_t>(kernel_.lanes);
-        const size_t bytes = size * (4 + static_cast<size_t>(pair.column_count));
+        const int32_t tiers = (rows - 1) / SUBOPTIMAL_TIER + 1;
+        const Barred barred(lanes, tiers);
+        const size_t columns = static_cast<size_t>(pair.column_count) + 1, tier = SUBOPTIMAL_TIER,
+                     size = (3 * tier + columns) * static_cast<size_t>(kernel_.lanes),
+                     bytes = size + static_cast<size_t>(tiers * kernel_.lanes) * columns * tier;
         const std::unique_ptr<uint8_t[]> memory(new uint8_t[bytes + ALIGNED]);  // not cleared
         uint8_t* const cells = memory.get() + (ALIGNED - reinterpret_cast<uintptr_t>(memory.get()) % ALIGNED);
         std::vector<SuboptimalEnd> ends(static_cast<size_t>(count));
-        const SuboptimalGroup group{lanes.data(),  static_cast<int32_t>(count),
-                                    rows,          bias_of(pair),
-                                    barred.data(), barred.size(),
-                                    cells,         cells + 4 * size,
+        const SuboptimalGroup group{lanes.data(),        static_cast<int32_t>(count), rows,  bias_of(pair),
+                                    barred.cells.data(), barred.cells.size(),         cells, cells + size,
                                     ends.data()};
         if (!kernel_.group(group)) return SUBOPTIMAL_CANCELLED;
         for (int32_t lane = 0; lane < count; ++lane) {
@@ -258,37 +286,61 @@ private:
             int32_t status = 0;
             if (end.score > limit_of(pair)) status = align_one(first + lane);
             else if (end.score < pair.least) found_[first + lane] = {};
-            else trace_lane(group, lane, end, first + lane);
+            else trace_lane(group, barred, lane, end, first + lane);
             if (status < 0) return status;
         }
         return 0;
     }
 
-    // Flags of a pair of a group.
-    struct LaneFlags {
-        const uint8_t* flags;
-        size_t lanes, rows;
-        uint8_t at(int32_t row, int32_t column) const {
-            return flags[(static_cast<size_t>(column - 1) * rows + static_cast<size_t>(row - 1)) * lanes];
-        }
-        void reach(int32_t, int32_t) {}
-        uint8_t flag(int32_t row, int32_t column) const {
-            const int e_on = column > 1 ? at(row, column - 1) & SUBOPTIMAL_E_ON : 0;
-            const int f_on = row > 1 ? at(row - 1, column) & SUBOPTIMAL_F_ON : 0;
-            const int own = at(row, column) & (SUBOPTIMAL_DIAGONAL | SUBOPTIMAL_E | SUBOPTIMAL_STOP);
-            return static_cast<uint8_t>(own | e_on | f_on);
-        }
-    };
+    // The residues of the longest gap by which H of a cell comes from a cell before it, whose H is
+    // at(residues), of `most`; 0: none. No H is more than `highest`.
+    template <typename At>
+    static int32_t longest_gap(const pairalign_suboptimal_pair& pair, int32_t h, int32_t highest,
+                               int32_t most, At at) {
+        int32_t longest = 0, before = h + pair.gap_open;
+        for (int32_t k = 1; k <= most && before <= highest; ++k, before += pair.gap_extend)
+            if (at(k) == before) longest = k;
+        return longest;
+    }
 
-    void trace_lane(const SuboptimalGroup& group, int32_t lane, SuboptimalEnd end, int64_t k) const {
-        LaneFlags flags{group.flags + lane, static_cast<size_t>(kernel_.lanes),
-                        static_cast<size_t>(group.rows)};
-        // Ties: the end cell.
-        end.row = group.rows;
-        while (!(flags.at(end.row, end.column) & SUBOPTIMAL_RAISED)) --end.row;
-        SuboptimalJob job;
-        job.pair = &pairs_[k];
-        trace(flags, job, end, found_[k], runs_ + runs_at_[k]);
+    // The way back that path_back.h takes, by H of all cells alone.
+    // Ties: the walk back.
+    void trace_lane(const SuboptimalGroup& group, const Barred& barred, int32_t lane, SuboptimalEnd end,
+                    int64_t number) const {
+        const pairalign_suboptimal_pair& pair = pairs_[number];
+        const auto h_of = [&](int32_t row, int32_t column) -> int32_t {
+            if (row == 0) return 0;
+            const size_t cell = barred.place(row, column) * SUBOPTIMAL_TIER +
+                                static_cast<size_t>((row - 1) % SUBOPTIMAL_TIER);
+            return group.h[cell * static_cast<size_t>(kernel_.lanes) + static_cast<size_t>(lane)];
+        };
+        while (h_of(end.row, end.column) != end.score) ++end.row;
+        pairalign_suboptimal_found& found = found_[number];
+        found = {};
+        RunsBack path(pair, found, runs_ + runs_at_[number]);
+        int32_t row = end.row, column = end.column;
+        for (int32_t h; (h = h_of(row, column)) > 0;) {
+            const int32_t score =
+                pair.matrix[pair.rows[row - 1] * SUBOPTIMAL_CODES + pair.columns[column - 1]];
+            if (h_of(row - 1, column - 1) + score == h && !barred.has(row, column, lane)) {
+                path.aligned(row--, column--);
+                continue;
+            }
+            int32_t residues =
+                longest_gap(pair, h, end.score, column, [&](int32_t k) { return h_of(row, column - k); });
+            const bool of_rows = residues == 0;
+            if (of_rows)
+                residues =
+                    longest_gap(pair, h, end.score, row, [&](int32_t k) { return h_of(row - k, column); });
+            for (; residues > 0; --residues) {
+                path.gap(of_rows);
+                --(of_rows ? row : column);
+            }
+        }
+        path.finish();
+        found.score = end.score;
+        found.row_start = row, found.row_end = end.row;
+        found.column_start = column, found.column_end = end.column;
     }
 
     const pairalign_suboptimal_pair* const pairs_;

@@ -91,7 +91,6 @@ enum SuboptimalFlag : uint8_t {
     SUBOPTIMAL_E_ON = 4,
     SUBOPTIMAL_F_ON = 8,
     SUBOPTIMAL_STOP = 16,
-    SUBOPTIMAL_RAISED = 32,  // in groups: it scores more than all cells before it
 };
 
 // Two sequences as kernels take them. Cells are computed by antidiagonals, row + column; each has its rows in
@@ -157,18 +156,20 @@ struct SuboptimalBarred {
     int32_t lane;
 };
 
+constexpr int32_t SUBOPTIMAL_TIER = 64;  // rows of a group that are filled before those below them
+
 // Pairs that are filled together, a lane each: of the same columns, costs, and `cancelled`.
 struct SuboptimalGroup {
     const pairalign_suboptimal_pair* const* pairs;
     int32_t count;                   // at most `lanes` of the kernel
     int32_t rows;                    // of the longest
     int32_t bias;                    // is added to scores of residues
-    const SuboptimalBarred* barred;  // by column
+    const SuboptimalBarred* barred;  // by tier, then by column
     size_t barred_count;
-    uint8_t* cells;  // [4][rows][lanes], for the kernel
-    // What is found: flags, [columns][rows][lanes], of which those of E and F are of the next cell; scores
-    // and columns of the ends, whose rows are the last ones there that raised the score.
-    uint8_t* flags;
+    uint8_t* cells;  // [3 * SUBOPTIMAL_TIER + columns + 1][lanes], for the kernel
+    // What is found: H, [tiers][columns + 1][SUBOPTIMAL_TIER][lanes], and the ends, whose rows are the first
+    // ones of the tier that have the score.
+    uint8_t* h;
     SuboptimalEnd* ends;  // [count]
 };
 

@@ -122,7 +122,7 @@ COSTS: list[dict[str, Any]] = [
 def test_pairs_with_the_same_columns_are_filled_together(costs, isa):
     """More than lanes, of several lengths, with ties and scores beyond 8 bits: as one by one."""
     rng = np.random.default_rng(7)
-    proteins = ["".join(rng.choice(list("ACDWX"), int(n))) for n in rng.integers(28, 50, 70)]
+    proteins = ["".join(rng.choice(list("ACDWX"), int(n))) for n in rng.integers(28, 150, 70)]
     proteins[:5] = [protein + 26 * "W" for protein in proteins[:5]]
     proteins.append(26 * "W")
     reads = SequenceSet.from_strings(proteins, alphabet="protein")
