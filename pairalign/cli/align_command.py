@@ -24,7 +24,7 @@ from pairalign.jobs.commands.summary import (
     say_summary,
     written_pairs,
 )
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
@@ -107,7 +107,7 @@ def _carry_out(
 
 
 def _write(
-    run: AlignmentJob,
+    run: Job,
     content: Content,
     destination: Destination,
     summary: Summary,

@@ -38,7 +38,7 @@ from pairalign.jobs.distances.measures import (
     check_sets,
     find_measure,
 )
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.destination import (
     Destination,
     open_destination,
@@ -125,7 +125,8 @@ def measure_all(
     request = options.distances
     measure = find_measure(request.measure)
     warn_of_ambiguous(measure, problem)
-    job = done = plan_distances(request, problem, run_request(options), tree_bytes)
+    job = plan_distances(request, problem, run_request(options), tree_bytes)
+    done: Job = job
     begin(lambda: job if write is None else distance_work(request, job, write))
     started = time.perf_counter()
     distances: AnyDistances
@@ -187,8 +188,8 @@ def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> N
 
 
 def measure_resumed(
-    request: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
-) -> tuple[AnyDistances, AlignmentJob, Forget]:
+    request: DistanceOptions | TreeOptions, run: Job, measure: Measure
+) -> tuple[AnyDistances, Job, Forget]:
     """Compute all distances, from where a run that was ended had got to; also return what was left.
 
     They are kept in ``OUT.parts`` until they are forgotten.
@@ -203,7 +204,7 @@ def measure_resumed(
 
 
 def measure_on_cluster(
-    request: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
+    request: DistanceOptions | TreeOptions, run: Job, measure: Measure
 ) -> tuple[AnyDistances, Forget]:
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_sets(run.problem)

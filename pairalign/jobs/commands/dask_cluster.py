@@ -30,7 +30,7 @@ from pairalign.formats.pieces import (
     without_option,
 )
 from pairalign.formats.writer import Writer
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.kept_results import describe_run
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.shared import OutputOptions
@@ -44,14 +44,12 @@ _RETRIES = 3
 _SHOWN_BYTES = 2000
 
 
-def run_on_cluster(
-    request: OutputOptions, job: AlignmentJob, format: type[Writer], **more: object
-) -> None:
+def run_on_cluster(request: OutputOptions, job: Job, format: type[Writer], **more: object) -> None:
     """Do a command on a cluster and write its output.
 
     Parameters
     ----------
-    job : AlignmentJob
+    job : Job
         Only planned.
     **more
         As for `pairalign.jobs.run.kept_results.describe_run`.
@@ -76,7 +74,7 @@ def run_on_cluster(
 
 def make_parts(
     request: OutputOptions,
-    job: AlignmentJob,
+    job: Job,
     format: str,
     command: list[str],
     **more: object,
@@ -157,7 +155,7 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     return shard
 
 
-def _await_parts(client: Client, futures: list[Any], job: AlignmentJob, tasks: int) -> None:
+def _await_parts(client: Client, futures: list[Any], job: Job, tasks: int) -> None:
     """Wait for the parts that are not there yet, and show how far that has come."""
     from distributed import as_completed
 

@@ -35,7 +35,7 @@ from pairalign.jobs.distances.measures import (
 )
 from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
@@ -107,7 +107,9 @@ def plan_distances(
         others = None if problem.targets is None else len(problem.targets)
         held_bytes = distance_bytes(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
         run = replace(run, held_bytes=held_bytes)
-    return plan_alignment(request.align_request, problem, run).job
+    job = plan_alignment(request.align_request, problem, run).job
+    assert isinstance(job, AlignmentJob)
+    return job
 
 
 def distance_work(
@@ -422,12 +424,12 @@ def _fill(run: AlignmentJob, measure: Measure) -> Float32s:
     return distances
 
 
-def measure_in_order(run: AlignmentJob, measure: Measure) -> Generator[Float32s, None, None]:
+def measure_in_order(run: Job, measure: Measure) -> Generator[Float32s, None, None]:
     """Carry out a run over pairs; yield their distances in the order of windows.
 
     Parameters
     ----------
-    run : AlignmentJob
+    run : Job
         May be a shard.
 
     Yields

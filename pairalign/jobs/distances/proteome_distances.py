@@ -54,7 +54,7 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.jobs.stages.copies_engine import either_is_query
@@ -323,7 +323,7 @@ class Aligned:
     cells: int = 0
     devices: tuple[str, ...] = ()
 
-    def and_of(self, job: AlignmentJob) -> Aligned:
+    def and_of(self, job: Job) -> Aligned:
         """Return what was aligned, with the pairs of a job."""
         return Aligned(self.pairs + job.pairs, self.cells + job.cells, job.devices)
 

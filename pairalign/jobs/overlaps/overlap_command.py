@@ -30,7 +30,7 @@ from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.progress import ALIGN, FILTER, SCORE, SUBOPTIMAL
@@ -225,7 +225,7 @@ def _work_of(command: _Command, run: OverlapJob) -> Work:
     return work_of(run.alignment, write_as(command.writer_type.name, content_of))
 
 
-def _content(command: _Command, job: AlignmentJob, overhang: int, **more: Any) -> Content:
+def _content(command: _Command, job: Job, overhang: int, **more: Any) -> Content:
     """Return what is written of a job."""
     detail = Detail.STATS if command.request.no_cigar else Detail.CIGAR
     sets = job.queries, job.queries

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import pickle
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pairalign")
 
-_Job = TypeVar("_Job", bound="AlignmentJob")
+_Job = TypeVar("_Job", bound="Job")
 
 _OF_SETS = ("evalue_filter", "significance")
 """Fields of jobs that say something of their sets."""
@@ -62,7 +63,7 @@ _MOST_ROWS = 2**31 - 1
 
 
 @dataclass
-class AlignmentJob:
+class Job(ABC):
     """A planned job: what is aligned with what, on what; iterate over it for the results.
 
     Attributes
@@ -142,6 +143,7 @@ class AlignmentJob:
     only: tuple[int, int] | None = None
     strand: str = STRANDS[0]
     procedure: Procedure = field(default_factory=PlainProcedure)
+    pieces: list[Pairs] = field(init=False)
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -150,18 +152,11 @@ class AlignmentJob:
         self.threads = whole_number("threads", resources.used_threads, most=_MOST_THREADS)
         self.window = whole_number("window", self.window, most=_MOST_ROWS)
         self.memory_bytes = whole_number("memory", bytes_of(resources, self.held_bytes))
-        problem = self.problem
-        check_problem(problem, self._detail, self.strand)
-        self._planned = self._plan(
-            *(sequences.sorted_lengths for sequences in (self.queries, problem.others))
-        )
-        self.pieces = [Pairs(0, len(self._planned))]
+        check_problem(self.problem, self._detail, self.strand)
         self.pairs_done = 0
-        if self.shard is not None:
-            self._planned, self.pieces = self._cut_shard(check_shard(self.shard))
 
     @classmethod
-    def like(cls: type[_Job], job: AlignmentJob, **changes: Any) -> _Job:
+    def like(cls: type[_Job], job: Job, **changes: Any) -> _Job:
         """Return a job of this kind that does what another does, of no shard, but for changes.
 
         With other `queries` and `targets`, what is known of the sets is so of these.
@@ -182,6 +177,103 @@ class AlignmentJob:
         """What is aligned with what."""
         return Problem(self.queries, self.targets, self.scoring)
 
+    @property
+    @abstractmethod
+    def pairs(self) -> int:
+        """Number of pairs."""
+
+    @property
+    @abstractmethod
+    def pairs_ranked(self) -> int:
+        """Number of pairs that are looked at, whatever results there are."""
+
+    @property
+    @abstractmethod
+    def left_out(self) -> int:
+        """Pairs of the list that came again, and sequences with themselves."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """Cells of all dynamic programming matrices."""
+
+    def leave(self) -> dict[str, Any]:
+        """Return what a run that goes on must know besides `pairs_done`.
+
+        Returns
+        -------
+        dict
+            As JSON has it; here empty.
+        """
+        return {}
+
+    @abstractmethod
+    def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> Job:
+        """Return the job that begins where a run of this one was.
+
+        Parameters
+        ----------
+        pairs : int
+            Its `pairs_done`.
+        left : dict, optional
+            What its `leave` returned.
+
+        Raises
+        ------
+        PartsError
+            `left` makes no sense.
+        """
+
+    def of_block(self) -> Job:
+        """Return the job of the sequences alone that the windows of a shard touch.
+
+        Its `queries` and `targets` are those of its results: indices are others than those of the
+        whole, and what is written of the pairs is the same.
+
+        Returns
+        -------
+        Job
+            The job itself where there is no shard of all pairs.
+        """
+        return self
+
+    @abstractmethod
+    def open(self) -> AbstractContextManager[Iterator[Alignments]]:
+        """Begin the work for a ``with`` block, in which the results come as from `__iter__`.
+
+        Leaving the block, by an error too, ends the work.
+
+        Yields
+        ------
+        iterator of Alignments
+            The results in the order of output, some pairs at a time.
+        """
+
+    def __iter__(self) -> Iterator[Alignments]:
+        """Align; yield the results in the order of output, some pairs at a time."""
+        with self.open() as results:
+            yield from results
+
+    @property
+    def _detail(self) -> Detail:
+        return self.procedure.detail(self.want.detail, self.pair_thresholds, self.scoring.mode)
+
+    @property
+    def _fills(self) -> int:
+        return self.procedure.fills(self)
+
+
+class AlignmentJob(Job):
+    """The pairs of a job, or of its list, aligned in the order of windows."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sets = self.queries, self.problem.others
+        self._planned = self._plan(*(sequences.sorted_lengths for sequences in sets))
+        self.pieces = [Pairs(0, len(self._planned))]
+        if self.shard is not None:
+            self._planned, self.pieces = self._planned.shard(check_shard(self.shard))
+
     def _plan(self, rows: Lengths, columns: Lengths) -> PlannedPairs:
         """Return the pairs of the list, or all; lengths are by sorted position."""
         if self.pair_list is not None:
@@ -197,56 +289,15 @@ class AlignmentJob:
         are_queries = (self.queries.order >= start) & (self.queries.order < stop)
         return PairsOfQueries(windows, rows, columns, are_queries)
 
-    def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
-        """Return the pairs of a shard, and which of all they are."""
-        return self._planned.shard(shard)
-
-    def leave(self) -> dict[str, Any]:
-        """Return what a run that goes on must know besides `pairs_done`.
-
-        Returns
-        -------
-        dict
-            As JSON has it; here empty.
-        """
-        return {}
-
     def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> AlignmentJob:
-        """Return the job that begins where a run of this one was.
-
-        Parameters
-        ----------
-        pairs : int
-            Its `pairs_done`.
-        left : dict, optional
-            What its `leave` returned.
-
-        Returns
-        -------
-        AlignmentJob
-            Of the same kind.
-
-        Raises
-        ------
-        PartsError
-            `left` makes no sense.
-        """
+        """Return the job that begins where a run of this one was, see `Job.after`."""
         rest = copy(self)
         rest._planned = self._planned.part(pairs, self.pairs)
         rest.pairs_done = pairs
         return rest
 
     def of_block(self) -> AlignmentJob:
-        """Return the job of the sequences alone that the windows of a shard touch.
-
-        Its `queries` and `targets` are those of its results: indices are others than those of the
-        whole, and what is written of the pairs is the same.
-
-        Returns
-        -------
-        AlignmentJob
-            The job itself where there is no shard of all pairs.
-        """
+        """Return the job of the sequences alone that its windows touch, see `Job.of_block`."""
         if self.shard is None or type(self._planned) is not AllPairs:
             return self
         block = self._planned.of_block(self.problem)
@@ -281,22 +332,9 @@ class AlignmentJob:
         """Cells of all dynamic programming matrices."""
         return self._fills * self._planned.cells
 
-    def __iter__(self) -> Iterator[Alignments]:
-        """Align; yield the results in the order of output, some pairs at a time."""
-        with self.open() as results:
-            yield from results
-
     @contextmanager
     def open(self) -> Iterator[Iterator[Alignments]]:
-        """Open the engines for a ``with`` block, in which the results come as from `__iter__`.
-
-        Leaving the block, by an error too, ends the work and closes the engines.
-
-        Yields
-        ------
-        iterator of Alignments
-            The results in the order of output, some pairs at a time.
-        """
+        """Open the engines for a ``with`` block, in which the results come, see `Job.open`."""
         engines = self._open_engines()
         try:
             with closing(self._run(list(engines))) as results:
@@ -361,10 +399,6 @@ class AlignmentJob:
             return engines
         nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
         return [ListedEngine(engine, self._planned, nothing) for engine in engines]
-
-    @property
-    def _detail(self) -> Detail:
-        return self.procedure.detail(self.want.detail, self.pair_thresholds, self.scoring.mode)
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
@@ -434,10 +468,6 @@ class AlignmentJob:
     def _cost(self, slab: Window) -> int:
         return self._fills * self._planned.cells_of(slab)
 
-    @property
-    def _fills(self) -> int:
-        return self.procedure.fills(self)
-
 
 MOST_TASKS = 64
 
@@ -446,14 +476,14 @@ _SHARED = ("queries", "targets", "scoring", "significance")
 _Columns = dict[str, Any]  # arrays, and None
 
 
-def align_on(executor: Executor, job: AlignmentJob) -> list[Alignments]:
+def align_on(executor: Executor, job: Job) -> list[Alignments]:
     """Align on an executor: threads, processes, or those of a cluster.
 
     Parameters
     ----------
     executor : concurrent.futures.Executor
         Each task takes the sequences along, in a pickle, and opens engines of its own.
-    job : AlignmentJob
+    job : Job
 
     Returns
     -------
@@ -480,7 +510,7 @@ def align_on(executor: Executor, job: AlignmentJob) -> list[Alignments]:
 
 def _align_shard(pickled: bytes, shard: Shard) -> list[tuple[int, _Columns]]:
     """Align a shard; return its pieces, and where each begins, without sequences."""
-    job: AlignmentJob = replace(pickle.loads(pickled), shard=shard)
+    job: Job = replace(pickle.loads(pickled), shard=shard)
     ends = list(accumulate(piece.pairs for piece in job.pieces))
     parts: dict[int, list[Alignments]] = {}
     for block in job:

@@ -25,7 +25,7 @@ from pairalign.formats.pieces import (
     prepare_folder,
 )
 from pairalign.formats.writer import WHOLE, Piece, Writer
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.kept_results import describe_run
 from pairalign.requests.shared import OutputOptions, OutputRules
 
@@ -59,7 +59,7 @@ class Destination:
 
     Attributes
     ----------
-    job : AlignmentJob
+    job : Job
         What is left to be done.
     piece : Piece
         What is to be written.
@@ -78,7 +78,7 @@ class Destination:
 
     output: PartOutput | None = None
 
-    def __init__(self, writing: OutputRules, job: AlignmentJob, before: Part | None = None) -> None:
+    def __init__(self, writing: OutputRules, job: Job, before: Part | None = None) -> None:
         self.path, self.format = writing.path, writing.known_format
         self.job, self.piece = job, WHOLE
         self.before = {} if before is None else before.summary
@@ -116,7 +116,7 @@ class _Pieces(Destination):
         What was written before is not of this job.
     """
 
-    def __init__(self, writing: OutputRules, job: AlignmentJob, output: PartOutput) -> None:
+    def __init__(self, writing: OutputRules, job: Job, output: PartOutput) -> None:
         part = output.part
         super().__init__(writing, job, part)
         self.output: PartOutput = output
@@ -179,7 +179,7 @@ class _Pieces(Destination):
 
 
 def open_destination(
-    request: OutputOptions, job: AlignmentJob, *, of_block: bool = False, **more: object
+    request: OutputOptions, job: Job, *, of_block: bool = False, **more: object
 ) -> Destination:
     """Find out what was written before, and open what the rest goes to.
 
@@ -212,7 +212,7 @@ def open_destination(
     return destination
 
 
-def _open_part(writing: OutputRules, part: Part, job: AlignmentJob) -> Destination:
+def _open_part(writing: OutputRules, part: Part, job: Job) -> Destination:
     """Find out what there is of a part, and open it if it is not complete."""
     if writing.shard is not None and writing.resume:
         complete = find_complete(part)

@@ -23,7 +23,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Content
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import cells_of_all
@@ -64,7 +64,7 @@ class Sample:
 
 Do = Callable[[float, str], Sample]
 """Does about a part of some work, from 0 to 1, and writes the results of that into a file."""
-Write = Callable[[str, AlignmentJob, Iterable[Alignments]], None]
+Write = Callable[[str, Job, Iterable[Alignments]], None]
 """Writes results of a job into a file."""
 
 
@@ -140,7 +140,7 @@ class Forecast:
     what: str = ""
 
 
-def work_of(job: AlignmentJob, write: Write | None = None, cell_cost: int = 1) -> Work:
+def work_of(job: Job, write: Write | None = None, cell_cost: int = 1) -> Work:
     """Return what a job does; `write` writes its results, where pairs are written."""
     do = partial(_align_some, job, type(job), write)
     every = job.problem.pairs if job.pair_list is None else len(job.pair_list)
@@ -154,10 +154,10 @@ def work_of(job: AlignmentJob, write: Write | None = None, cell_cost: int = 1) -
     return Work(pairs, job.cells, do, cell_cost, rank, each, job.most_results, whole=whole)
 
 
-def write_as(format: str, content_of: Callable[[AlignmentJob], Content]) -> Write:
+def write_as(format: str, content_of: Callable[[Job], Content]) -> Write:
     """Return what writes results of a job in a format; `content_of` says what is written of it."""
 
-    def write(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
+    def write(path: str, job: Job, results: Iterable[Alignments]) -> None:
         with open_writer(path, format, content_of(job), threads=job.threads) as writer:
             for alignments in results:
                 writer.write(alignments)
@@ -203,12 +203,12 @@ def foretell(begun: object, suffix: str = "") -> Forecast:
 
     Parameters
     ----------
-    begun : Work, AlignmentJob or None
+    begun : Work, Job or None
         What a dry run has come to; None: there is nothing to align.
     suffix : str
         Of the output's name, if that says that it is compressed.
     """
-    work = work_of(begun) if isinstance(begun, AlignmentJob) else begun
+    work = work_of(begun) if isinstance(begun, Job) else begun
     assert work is None or isinstance(work, Work)
     if work is None:
         return Forecast(0, 0, share=None, bytes=None)
@@ -278,8 +278,8 @@ def _seconds(
 
 
 def _align_some(
-    job: AlignmentJob,
-    kind: type[AlignmentJob],
+    job: Job,
+    kind: type[Job],
     write: Write | None,
     share: float,
     path: str,
@@ -301,14 +301,12 @@ def _align_some(
     return Sample(some.pairs_ranked, some.cells, passing, left, some.devices)
 
 
-def _drop(path: str, job: AlignmentJob, results: Iterable[Alignments]) -> None:
+def _drop(path: str, job: Job, results: Iterable[Alignments]) -> None:
     for _ in results:
         pass
 
 
-def _part_of(
-    job: AlignmentJob, kind: type[AlignmentJob], share: float, changes: dict[str, Any]
-) -> AlignmentJob:
+def _part_of(job: Job, kind: type[Job], share: float, changes: dict[str, Any]) -> Job:
     """Return the job of some pairs of the whole, which is no part of one."""
     changes |= {"only": None, "demand": None}
     changes["resources"] = replace(job.resources, progress=False)

@@ -32,14 +32,13 @@ from pairalign.alignments.best_hits import (
 )
 from pairalign.alignments.strands import exchange
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import Shard
+from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
 from pairalign.base.error_types import CapacityError, PartsError
 from pairalign.base.spelling import spelled
 from pairalign.formats.part_output import ANEW
-from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.all_pairs import PlannedPairs
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.jobs.run.progress import show_progress
@@ -65,7 +64,7 @@ _SLICES, _LEAST_SLICE = 16, 1 << 22  # residues: as many as bytes are that part 
 
 
 @dataclass
-class HitsJob(AlignmentJob):
+class HitsJob(Job):
     """A planned search for the best hits of each query; iterate over it for the results.
 
     Attributes
@@ -81,7 +80,7 @@ class HitsJob(AlignmentJob):
     Raises
     ------
     CapacityError
-        Hits that are to come once each do not fit the memory; or see `AlignmentJob`.
+        Hits that are to come once each do not fit the memory; or see `Job`.
     """
 
     ranking: Ranking = field(default_factory=partial(Ranking, max_hits=1))
@@ -89,8 +88,12 @@ class HitsJob(AlignmentJob):
     once: bool = False
 
     def __post_init__(self) -> None:
-        self._first, self._stop = 0, len(self.queries)
         super().__post_init__()
+        self._whole = AlignmentJob.like(self, **self._changes_to_rank())
+        self._first, self._stop = 0, len(self.queries)
+        if self.shard is not None:
+            sets = self.queries, self.problem.others
+            self._first, self._stop = cut_queries(*sets, check_shard(self.shard))
         others = len(self.problem.others) - self._one_set
         self.ranking = replace(self.ranking, max_hits=min(self.ranking.most, others))
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
@@ -105,11 +108,6 @@ class HitsJob(AlignmentJob):
                 f"{most:,} hits of {count:,} sequences, each pair once, take {needed_bytes:,} "
                 f"bytes, over a quarter of the memory: raise {spelled('memory')}, or take PAF"
             )
-
-    def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
-        """Take the queries of a shard: all pairs stay planned, for they are ranked by query."""
-        self._first, self._stop = cut_queries(self.queries, self.problem.others, shard)
-        return self._planned, self.pieces
 
     @property
     def _is_one_a_pair(self) -> bool:
@@ -161,7 +159,12 @@ class HitsJob(AlignmentJob):
     @property
     def pairs_ranked(self) -> int:
         """Number of pairs that are ranked, each once where all are."""
-        return len(self._planned) if self.shard is None else self.pairs
+        return self._whole.pairs if self.shard is None else self.pairs
+
+    @property
+    def left_out(self) -> int:
+        """Pairs of the list that came again, and sequences with themselves."""
+        return self._whole.left_out
 
     @cached_property
     def cells(self) -> int:
@@ -188,7 +191,7 @@ class HitsJob(AlignmentJob):
         return {**at, "slice": self._slice_residues, "hits": hits}
 
     def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> HitsJob:
-        """Return the job that begins where a run of this one was, see `AlignmentJob.after`.
+        """Return the job that begins where a run of this one was, see `Job.after`.
 
         Raises
         ------
@@ -207,10 +210,6 @@ class HitsJob(AlignmentJob):
         except (ValueError, LookupError) as error:
             raise PartsError(f"the manifest is damaged: its hits make no sense; {ANEW}") from error
         return rest
-
-    def of_block(self) -> HitsJob:
-        """Return the job itself: hits may be any sequences."""
-        return self
 
     def _load_best(self, block: int, written: int, hits: str) -> BestHits:
         """Return the hits of a block of queries as `leave` has given them."""
@@ -262,11 +261,10 @@ class HitsJob(AlignmentJob):
 
     def _ranking(self, block: tuple[int, int]) -> AlignmentJob | None:
         """Return the job that ranks the pairs of a block of queries; None if it has none."""
-        changes = self._changes_to_rank()
         if block == (0, len(self.queries)):
-            return AlignmentJob.like(self, **changes)
+            return copy(self._whole)
         if self.pair_list is None:
-            return AlignmentJob.like(self, **changes, only=block)
+            return replace(self._whole, only=block)
         first, second = self.pair_list.first, self.pair_list.second
         inside = (first >= block[0]) & (first < block[1])
         if self._one_set:
@@ -275,7 +273,7 @@ class HitsJob(AlignmentJob):
         if not inside.any():
             return None
         some = replace(self.pair_list, first=first[inside], second=second[inside], may_repeat=True)
-        return AlignmentJob.like(self, **changes, pair_list=some)
+        return replace(self._whole, pair_list=some)
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""

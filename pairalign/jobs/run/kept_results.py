@@ -27,7 +27,7 @@ from pairalign.base.error_types import PartsError
 from pairalign.formats.output import map_file
 from pairalign.formats.part_output import ANEW, PartOutput, whole_part
 from pairalign.formats.schemas import KEPT_RESULTS, STEPS, SchemaError, check_arrays
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.requests.shared import OutputRules
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.native_arrays import digest_of
@@ -167,7 +167,7 @@ _ONLY_HOW = {
 }
 
 
-def describe_run(job: AlignmentJob, **more: object) -> Description:
+def describe_run(job: Job, **more: object) -> Description:
     """Describe what decides the bytes of a job's results.
 
     Parameters

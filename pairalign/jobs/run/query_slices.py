@@ -17,7 +17,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.pairs.lists import PairList
 from pairalign.sequences.block_set import BlockSet, PickedSet, indices_in_whole
 from pairalign.sequences.sets import SequenceSet
@@ -25,7 +25,7 @@ from pairalign.sequences.sets import SequenceSet
 _AT_A_TIME = 4096
 
 
-def can_be_cut(job: AlignmentJob) -> bool:
+def can_be_cut(job: Job) -> bool:
     """Whether the pairs of a job may be those of several sets.
 
     Of one set and of two, ties on the other strand may be other alignments.
@@ -45,13 +45,13 @@ def in_whole(alignments: Alignments, problem: Problem) -> Alignments:
 
 
 def jobs_of_queries(
-    job: AlignmentJob, first: int, stop: int, residues: int, **changes: Any
+    job: Job, first: int, stop: int, residues: int, **changes: Any
 ) -> Iterator[AlignmentJob]:
     """Yield jobs that have together each pair of some queries once.
 
     Parameters
     ----------
-    job : AlignmentJob
+    job : Job
         Of all pairs; one that `can_be_cut`.
     first, stop : int
         Half-open range of queries: input indices.
@@ -97,7 +97,7 @@ def cells_of_queries(problem: Problem, first: int, stop: int) -> int:
     return cells
 
 
-def job_of_list(job: AlignmentJob, first: Int32s, second: Int32s, **changes: Any) -> AlignmentJob:
+def job_of_list(job: Job, first: Int32s, second: Int32s, **changes: Any) -> AlignmentJob:
     """Return a job that aligns a list of pairs of the whole sets, and holds no other sequences."""
     problem = job.problem
     if problem.is_one_set:

@@ -28,7 +28,7 @@ from pairalign.base.error_types import (
 from pairalign.base.spelling import spelled
 from pairalign.clusters.groups import GivenGroups, Groups, make_groups, memberships_of
 from pairalign.formats.group_files import read_groups
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.inputs import check_problem
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.procedure import (
@@ -118,7 +118,7 @@ class AlignmentPlan:
     """
 
     problem: Problem
-    job: AlignmentJob
+    job: Job
     statistics: Statistics
     request: AlignRequest
     run: RunRequest
@@ -128,7 +128,7 @@ class AlignmentPlan:
         """What E-values are made of, where that is known."""
         return self.statistics.significance
 
-    def realign(self, pairs: PairList) -> AlignmentJob:
+    def realign(self, pairs: PairList) -> Job:
         """Return a job that aligns some of the pairs that this has found, with CIGARs."""
         run = RunRequest(resources=self.run.resources)
         return plan_alignment(self.request.again(pairs), self.job.problem, run).job
@@ -170,7 +170,7 @@ def plan_alignment(
         either_way = request.shows_both_ways(problem.is_one_set)
         kept = EvalueFilter(statistics.significance, evalues.max_evalue, either_way)
         want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
-    kind: type[AlignmentJob] = AlignmentJob
+    kind: type[Job] = AlignmentJob
     more: dict[str, Any] = {}
     if request.ranking:
         from pairalign.jobs.run.hits import HitsJob

@@ -13,7 +13,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown
 from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Shown
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest
 from pairalign.pairs.want import Detail
@@ -133,9 +133,7 @@ def _surest_fields(shown: ShownRules, writer: type[Writer]) -> tuple[Field, ...]
     return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
 
 
-def content_of(
-    table: Table, plan: AlignmentPlan, job: AlignmentJob, piece: Piece = WHOLE
-) -> Content:
+def content_of(table: Table, plan: AlignmentPlan, job: Job, piece: Piece = WHOLE) -> Content:
     """Return what is written of a job; its sets may be those of a part of what is planned.
 
     Raises
@@ -156,7 +154,7 @@ def content_of(
     )
 
 
-def _open_tally(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> OpenTally | None:
+def _open_tally(table: Table, plan: AlignmentPlan, job: Job) -> OpenTally | None:
     """Return what opens devices that count optimal alignments; None: cores do, or nothing does."""
     if not table.shown.has_ties:
         return None
@@ -166,7 +164,7 @@ def _open_tally(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> OpenTal
     return tallies_on(resources.device, job.threads, resources.memory_bytes)
 
 
-def confidence_of(table: Table, plan: AlignmentPlan, job: AlignmentJob) -> ColumnConfidence | None:
+def confidence_of(table: Table, plan: AlignmentPlan, job: Job) -> ColumnConfidence | None:
     """Return what computes how sure columns are; None: the format does not show it.
 
     Raises

@@ -34,7 +34,7 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.readers import open_reader
 from pairalign.jobs.commands.planning import read_problem
-from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.destination import (
     Destination,
     open_destination,
@@ -390,7 +390,7 @@ def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
     return first, second
 
 
-def _results_of(job: AlignmentJob) -> Results:
+def _results_of(job: Job) -> Results:
     with job.open() as results:
         yield from results
 
@@ -399,7 +399,7 @@ def _no_results() -> Results:
     yield from ()
 
 
-def _align(update: Update, job: AlignmentJob, results: Results, output: Output) -> None:
+def _align(update: Update, job: Job, results: Results, output: Output) -> None:
     """Align what is planned and write it, which closes the output."""
     keep_freed_memory(job.memory_bytes)
     with (
@@ -454,12 +454,12 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
     return pairs_of_numbers(np.unique(np.concatenate(numbers)))
 
 
-def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None]:
+def align_added(job: Job, old: int) -> Generator[Alignments, None, None]:
     """Align the pairs of a set with itself that have a new sequence.
 
     Parameters
     ----------
-    job : AlignmentJob
+    job : Job
         Of all pairs.
     old : int
         Sequences that are not new: the first ones of the input.
