@@ -5,6 +5,7 @@ import gzip
 import random
 import re
 import shlex
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -135,6 +136,7 @@ def code_of(words: list[str]) -> int:
 def folder_of_help(folder: Path) -> Path:
     """That folder, with the parts that examples of `merge` and `update` read."""
     common = ["align", str(folder / "proteins.fasta"), "--format", "paf", "--quiet"]
+    shutil.rmtree(folder / "parts", ignore_errors=True)  # those of the pages are another run's
     for shard, name in (("1/2", "parts"), ("2/2", "parts"), ("1/1", "run1")):
         assert main([*common, "--shard", shard, "-o", str(folder / name)]) == 0
     letters = (folder / "proteins.fasta").read_text().splitlines()[1]
