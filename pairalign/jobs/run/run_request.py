@@ -26,8 +26,6 @@ from pairalign.base.error_types import (
     WrongTypeError,
 )
 from pairalign.base.spelling import spelled
-from pairalign.clusters.groups import GivenGroups, Groups, make_groups, memberships_of
-from pairalign.formats.group_files import read_groups
 from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.inputs import check_problem
 from pairalign.jobs.run.memory import bytes_of
@@ -46,6 +44,7 @@ from pairalign.requests.similar import EvalueRules
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
+    from pairalign.clusters.groups import GivenGroups, Groups
     from pairalign.statistics.significance import EvalueFilter, Significance
 
 
@@ -390,6 +389,9 @@ def list_within(
 def _groups_of(
     groups: str | os.PathLike[str] | GivenGroups, sequences: SequenceSet, source: str
 ) -> Groups:
+    from pairalign.clusters.groups import make_groups, memberships_of
+    from pairalign.formats.group_files import read_groups
+
     if isinstance(groups, (str, os.PathLike)):
         return read_groups(source, None, sequences)
     said = memberships_of(groups, "folds", sequences)
