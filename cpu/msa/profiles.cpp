@@ -1,15 +1,15 @@
 // The join of two alignments as profiles: posteriors between some of their sequences, substitution scores of
-// all, and gaps that cost what they cost there. A(i), B(j) are columns; in the mean of all pairs of a
-// sequence of the first alignment and one of the second
+// all, and gaps that cost what they cost there. A(i), B(j) are columns; summed over all pairs of a sequence
+// of the first alignment and one of the second
 //     s(i,j) = substitution scores + posteriors               of the residues of A(i) and B(j)
 //     M(i,j) = s(i,j) + max(M(i-1,j-1), X(i-1,j-1) - end(i-1 | j-1), Y(i-1,j-1) - end(j-1 | i-1))
 //     X(i,j) = max(X(i-1,j), max(M(i-1,j), Y(i-1,j) - end(j | i-1)) - end(i | j))     A(i) has no column of B
 //     Y(i,j) = max(Y(i,j-1), M(i,j-1) - end(j | i))                                   B(j) has none of A
-// An end of a gap costs end(i | j): half of opening, by the share of sequences with a residue in A(i), by the
-// share with residues in both B(j) and B(j+1), whose neighbours the gap parts. So a gap is cheap where
-// sequences have gaps, and a column that few have is passed by at little cost.
+// An end of a gap costs end(i | j): half of opening, for each sequence with a residue in A(i), and each
+// with residues in both B(j) and B(j+1), whose neighbours the gap parts. So a gap is cheap where sequences
+// have gaps, and a column that few have is passed by at little cost.
 //
-// All is integer arithmetic: shares in 4096ths, sums in 16ths of a score.
+// Sums are exact, not rounded means: in an end that few of thousands have, these few decide.
 
 #include <algorithm>
 #include <cstdint>
@@ -40,8 +40,7 @@ namespace pairalign {
 namespace {
 
 constexpr int CODES = 32;
-constexpr int64_t WHOLE = 4096;  // a share of 1
-constexpr int32_t NEVER = -(1 << 29);
+constexpr int64_t NEVER = -(int64_t{1} << 60);
 
 enum State : uint8_t { BOTH = 0, FIRST = 1, SECOND = 2 };
 
@@ -64,13 +63,10 @@ struct Profile {
         // A gap at an end costs half as much.
         through.front() = present.empty() ? 0 : present.front() / 2;
         through.back() = present.empty() ? 0 : present.back() / 2;
-        for (auto* counts : {&residues, &present, &through})
-            for (int32_t& count : *counts)
-                count = static_cast<int32_t>((count * WHOLE + side.count / 2) / side.count);
     }
 
     int32_t width;
-    std::vector<int32_t> residues;  // shares of sequences: with each code in each column,
+    std::vector<int32_t> residues;  // sequences: with each code in each column,
     std::vector<int32_t> present;   // with a residue in a column,
     std::vector<int32_t> through;   // with residues in the column before and in this one
 };
@@ -124,6 +120,7 @@ public:
         : a_(first),
           b_(second),
           costs_(costs),
+          all_(int64_t{first.count} * second.count),
           columns_(static_cast<size_t>(second.width) + 1),
           moves_((static_cast<size_t>(first.width) + 1) * columns_),
           scores_(static_cast<size_t>(second.width)),
@@ -178,7 +175,7 @@ public:
     }
 
 private:
-    static uint8_t best(int32_t both, int32_t first, int32_t second) {
+    static uint8_t best(int64_t both, int64_t first, int64_t second) {
         const uint8_t one = second > both ? SECOND : BOTH;
         return (first > both) & (first >= second) ? uint8_t{FIRST} : one;
     }
@@ -186,19 +183,14 @@ private:
     // Writes what an end of a gap costs at column i of the first alignment where column j of the second is
     // parted from the next, and the other way round; i, j from 0, before the first.
     void price_ends(int32_t i) {
-        const uint32_t present = i > 0 ? price(a_.present[static_cast<size_t>(i - 1)]) : 0;
-        const uint32_t through = price(a_.through[static_cast<size_t>(i)]);
-        for (size_t j = 0; j < columns_; j++) next_first_ends_[j] = share(present, b_.through[j]);
-        for (size_t j = 1; j < columns_; j++) next_second_ends_[j] = share(through, b_.present[j - 1]);
-    }
-    uint32_t price(int32_t share) const { return static_cast<uint32_t>(costs_.gap_open * share); }
-    // Half of opening in 16ths, by a share that is in the price and another.
-    static int32_t share(uint32_t price, int32_t other) {
-        static_assert(WHOLE == 1 << 12);
-        return static_cast<int32_t>(price * static_cast<uint32_t>(other) >> 21);
+        const int64_t end = costs_.gap_open / 2;
+        const int64_t present = i > 0 ? end * a_.present[static_cast<size_t>(i - 1)] : 0;
+        const int64_t through = end * a_.through[static_cast<size_t>(i)];
+        for (size_t j = 0; j < columns_; j++) next_first_ends_[j] = present * b_.through[j];
+        for (size_t j = 1; j < columns_; j++) next_second_ends_[j] = through * b_.present[j - 1];
     }
 
-    // code_scores_[code][j]: the mean score of a code with the residues of a column of b, in 64ths.
+    // code_scores_[code][j]: the scores of a code with the residues of a column of b.
     void score_codes() {
         const size_t width = static_cast<size_t>(b_.width);
         code_scores_.assign(CODES * width, 0);
@@ -207,7 +199,7 @@ private:
                 int64_t sum = 0;
                 for (size_t other = 0; other < CODES; other++)
                     sum += int64_t{costs_.scores[code * CODES + other]} * b_.residues[j * CODES + other];
-                code_scores_[code * width + j] = static_cast<int32_t>(sum / 64);
+                code_scores_[code * width + j] = sum;
             }
         }
     }
@@ -215,15 +207,16 @@ private:
     void score_column(int32_t i, const Posteriors& posteriors, int64_t pairs) {
         std::fill(scores_.begin(), scores_.end(), 0);
         for (size_t code = 0; code < CODES; code++) {
-            const int32_t share = a_.residues[static_cast<size_t>(i - 1) * CODES + code];
-            if (share == 0) continue;
-            const int32_t* const of_code = code_scores_.data() + code * scores_.size();
-            for (size_t j = 0; j < scores_.size(); j++) scores_[j] += share * of_code[j];
+            const int64_t count = a_.residues[static_cast<size_t>(i - 1) * CODES + code];
+            if (count == 0) continue;
+            const int64_t* const of_code = code_scores_.data() + code * scores_.size();
+            for (size_t j = 0; j < scores_.size(); j++) scores_[j] += count * of_code[j];
         }
-        for (int32_t& score : scores_) score /= 4 * static_cast<int32_t>(WHOLE);
         posteriors.add(i - 1, sums_);
+        const double worth =
+            static_cast<double>(costs_.posterior * all_) / static_cast<double>(65535 * pairs);
         posteriors.take(i - 1, sums_, [&](size_t j, int64_t sum) {
-            scores_[j] += static_cast<int32_t>(sum * costs_.posterior * 16 / (65535 * pairs));
+            scores_[j] += static_cast<int64_t>(static_cast<double>(sum) * worth);
         });
     }
 
@@ -231,9 +224,9 @@ private:
 
     void step_both(int32_t i) {
         uint8_t* const moves = this->moves(i) + 1;
-        int32_t* const next = next_both_.data() + 1;
+        int64_t* const next = next_both_.data() + 1;
         for (size_t k = 0; k + 1 < columns_; k++) {
-            const int32_t both = both_[k], first = first_[k] - first_ends_[k],
+            const int64_t both = both_[k], first = first_[k] - first_ends_[k],
                           second = second_[k] - second_ends_[k];
             moves[k] = best(both, first, second);
             next[k] = scores_[k] + std::max(both, std::max(first, second));
@@ -243,18 +236,18 @@ private:
     void step_first(int32_t i) {
         uint8_t* const moves = this->moves(i);
         for (size_t k = 0; k < columns_; k++) {
-            const int32_t begin = next_first_ends_[k];
-            const int32_t both = both_[k] - begin, first = first_[k],
+            const int64_t begin = next_first_ends_[k];
+            const int64_t both = both_[k] - begin, first = first_[k],
                           second = second_[k] - second_ends_[k] - begin;
             moves[k] |= static_cast<uint8_t>(best(both, first, second) << 2);
             next_first_[k] = std::max(both, std::max(first, second));
         }
     }
 
-    void step_second(int32_t i, const std::vector<int32_t>& both, std::vector<int32_t>& second) {
+    void step_second(int32_t i, const std::vector<int64_t>& both, std::vector<int64_t>& second) {
         uint8_t* const moves = this->moves(i);
         for (size_t k = 1; k < columns_; k++) {
-            const int32_t begun = both[k - 1] - next_second_ends_[k], gone_on = second[k - 1];
+            const int64_t begun = both[k - 1] - next_second_ends_[k], gone_on = second[k - 1];
             moves[k] |= static_cast<uint8_t>((gone_on > begun ? SECOND : BOTH) << 4);
             second[k] = std::max(begun, gone_on);
         }
@@ -262,12 +255,13 @@ private:
 
     Profile a_, b_;
     const pairalign_msa_costs& costs_;
+    const int64_t all_;  // pairs of sequences
     size_t columns_;
     std::vector<uint8_t> moves_;  // of each cell the states before M, X and Y, two bits each
-    std::vector<int32_t> both_, first_, second_, next_both_, next_first_, next_second_;
+    std::vector<int64_t> both_, first_, second_, next_both_, next_first_, next_second_;
     // What ends of gaps cost in the row before, and in this one.
-    std::vector<int32_t> first_ends_, second_ends_, next_first_ends_, next_second_ends_;
-    std::vector<int32_t> code_scores_, scores_;
+    std::vector<int64_t> first_ends_, second_ends_, next_first_ends_, next_second_ends_;
+    std::vector<int64_t> code_scores_, scores_;
     std::vector<int64_t> sums_;
 };
 

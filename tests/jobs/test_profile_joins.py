@@ -12,7 +12,6 @@ from pairalign.jobs.msa import large
 from pairalign.scoring.posterior_models import ProfileCosts
 
 BOTH, FIRST, SECOND = range(3)
-WHOLE = 4096
 Path = tuple[int, ...]
 
 
@@ -27,9 +26,8 @@ def random_side(random: np.random.Generator, width: int) -> Side:
     return Side(codes.astype(np.uint8), np.concatenate(columns).astype(np.int32), starts, width)
 
 
-def shares(side: Side) -> tuple[Any, ...]:
-    """Return the shares of each code, of residues, and of residues in this column and before."""
-    count = len(side.starts) - 1
+def counts(side: Side) -> tuple[Any, ...]:
+    """Return how many sequences have each code, a residue, and one in this column and before."""
     codes, through = np.zeros((side.width, 32), int), np.zeros(side.width + 1, int)
     for start, stop in zip(side.starts[:-1], side.starts[1:], strict=True):
         own = side.columns[start:stop].tolist()
@@ -38,8 +36,7 @@ def shares(side: Side) -> tuple[Any, ...]:
             through[column] += column - 1 in own
     present = codes.sum(axis=1)
     through[0], through[-1] = present[0] // 2, present[-1] // 2
-    counts: list[Any] = [codes, present, through]
-    return tuple((one * WHOLE + count // 2) // count for one in counts)
+    return codes, present, through
 
 
 def paths(i: int, j: int) -> Iterator[Path]:
@@ -54,27 +51,23 @@ def paths(i: int, j: int) -> Iterator[Path]:
         yield from ((*path, SECOND) for path in paths(i, j - 1) if path[-1:] != (FIRST,))
 
 
-def truncated(value: int, divisor: int) -> int:
-    return int(value / divisor)
-
-
 def score(path: Path, first: Side, second: Side, costs: ProfileCosts, posteriors: Any) -> int:
     """Score an alignment of two alignments, step by step."""
-    (codes, present, through), (others, other_present, other_through) = map(shares, (first, second))
+    (codes, present, through), (others, other_present, other_through) = map(counts, (first, second))
+    worth = costs.posterior * (len(first.starts) - 1) * (len(second.starts) - 1) / (65535 * 3)
     i = j = total = 0
     for place, state in enumerate(path):
         begins = place == 0 or path[place - 1] != state
         ends = place + 1 == len(path) or path[place + 1] != state
         i, j = i + (state != SECOND), j + (state != FIRST)
         if state == BOTH:
-            means = [truncated(int(row @ others[j - 1]), 64) for row in costs.scores]
-            total += truncated(int(codes[i - 1] @ np.array(means)), 4 * WHOLE)
-            total += truncated(int(posteriors[i - 1, j - 1]) * costs.posterior * 16, 65535 * 3)
+            total += int(codes[i - 1] @ costs.scores @ others[j - 1])
+            total += int(posteriors[i - 1, j - 1] * worth)
             continue
         own, parted = (present[i - 1], int(other_through[j]))
         if state == SECOND:
             own, parted = (other_present[j - 1], int(through[i]))
-        total -= (int(begins) + int(ends)) * (costs.gap_open * 8 * own * parted // WHOLE**2)
+        total -= (int(begins) + int(ends)) * (costs.gap_open // 2 * own * parted)
     return total
 
 
@@ -124,3 +117,21 @@ def test_wide_alignments_are_joined_by_posteriors_alone(monkeypatch):
     monkeypatch.setattr(large, "MOST_CELLS", 399)
     pairalign.msa(sequences, confidence=False)
     assert not calls
+
+
+def test_few_of_thousands_decide_where_they_alone_have_residues():
+    """One of 5,000 has a tail on either side, the second with a residue more behind it."""
+    count, codes, few, costs = 5000, [0, 0, 0], [1, 2, 3], np.full((32, 32), -50, np.int32)
+    np.fill_diagonal(costs, 100)
+    first, second = (
+        Side(
+            np.array(codes + tail + codes * (count - 1), np.uint8),
+            np.array([*range(3 + len(tail)), *[0, 1, 2] * (count - 1)], np.int32),
+            np.append(0, 3 + len(tail) + 3 * np.arange(count)),
+            3 + len(tail),
+        )
+        for tail in (few, [*few, 4])
+    )
+    none = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16))
+    one, other, _ = join_profiles(first, second, ProfileCosts(costs, 100, 100), none, 1)
+    assert (one[3:] == other[3:-1]).all()
