@@ -1,15 +1,11 @@
 // The most that a local alignment scores on the cells that a given one leaves free, or near a diagonal, in 8
-// bits: tiers of rows, whose antidiagonals stay in registers. Included by kernel_ISA.cpp, once for each
-// instruction set.
-//
-// Lanes hold a score, and 0 for all that is less: no local alignment goes on from there.
+// bits. Included by kernel_ISA.cpp, once for each instruction set.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "byte_neighbours.h"
+#include "byte_tiers.h"
 #include "suboptimal.h"
 #include "rare_gaps.h"
 
@@ -17,25 +13,17 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <int VECTORS>
-class FreeCells {
+class FreeCells : ByteTiers<VECTORS> {
+    using Base = ByteTiers<VECTORS>;
+    using Base::columns_, Base::f_, Base::h_, Base::job_, Base::larger, Base::place, Base::slot,
+        Base::smaller, Base::used_in_tier;
+    using typename Base::State;
+
 public:
-    static constexpr int LANES = Bytes::LANES, ROWS = VECTORS * LANES;
+    using Base::LANES, Base::ROWS;
 
     explicit FreeCells(const SuboptimalJob& job, const SuboptimalBorder* border = nullptr)
-        : job_(job),
-          border_(border),
-          columns_(job.pair->column_count),
-          size_(static_cast<size_t>(columns_) + 2 * PAD),
-          memory_(new uint8_t[3 * size_]),
-          residues_(memory_.get()),
-          h_(residues_ + size_),
-          f_(h_ + size_) {
-        for (size_t k = 0; k < size_; ++k) residues_[k] = SUBOPTIMAL_NO_COLUMN, h_[k] = 0, f_[k] = 0;
-        for (int32_t c = 1; c <= columns_; ++c)
-            residues_[place(c)] = job.column_codes[static_cast<size_t>(c - 1)];
-        for (int k = 0; k < 2 * ROWS; ++k) free_[k] = 0xFF;
-        free_[ROWS] = 0;
-    }
+        : Base(job), border_(border) {}
 
     // -1 where it is more than 8 bits hold, or when cancelled. No cells are made after one that scores
     // enough.
@@ -92,108 +80,50 @@ public:
     }
 
 private:
-    static constexpr int PAD = ROWS + 2 * LANES;
-    static constexpr int32_t GROWTH = 64;  // that scores may have between two looks at them
-
-    static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
-    static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
-
-    // The antidiagonal of a used cell in a tier; of one below it none that there is.
-    static int32_t used_in_tier(const SuboptimalCell& cell, int32_t row) {
-        return cell.row > row + ROWS ? 1 << 30 : cell.row - row - 1 + cell.column;
-    }
-
-    // Columns stand from the last one to the first.
-    size_t place(int32_t column) const { return static_cast<size_t>(PAD + columns_ - column); }
-
-    // Makes the cells of a tier, in its first row from one column to another, in each other row from one
-    // column less on.
     bool tier(int32_t row, int32_t first, int32_t last, const SuboptimalCell*& used,
               const SuboptimalCell* used_end) {
-        alignas(64) uint8_t codes[ROWS];
-        for (int i = 0; i < ROWS; ++i)
-            codes[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
-                                                      : static_cast<uint8_t>(SUBOPTIMAL_NO_ROW);
-        const Bytes open = Bytes::set(job_.pair->gap_open), extend = Bytes::set(job_.pair->gap_extend);
-        const Bytes match = Bytes::set(job_.match), loss = Bytes::set(job_.match - job_.mismatch);
-        const Bytes zero = Bytes::set(0);
-        Bytes residue[VECTORS], diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS], best = zero;
-        for (int k = 0; k < VECTORS; ++k) {
-            residue[k] = Bytes::load(codes + k * LANES);
-            diagonal[k] = h[k] = e[k] = f[k] = zero;
+        if (has_border(row)) {
+            OnBorder watch(*border_, row);
+            return Base::tier(row, first, last, used, used_end, watch, most_);
         }
-        const auto step = [&](int32_t d, const uint8_t* keep) __attribute__((always_inline)) {
-            const size_t at = place(d);
-            const Bytes h_above = Bytes::load_any(h_ + at - (LANES - 1)),
-                        f_above = Bytes::load_any(f_ + at - (LANES - 1));
-            for (int k = VECTORS - 1; k >= 0; --k) {
-                const Bytes h_up = from_below(h[k], k ? h[k - 1] : h_above);
-                const Bytes f_up = from_below(f[k], k ? f[k - 1] : f_above);
-                const auto equal = Bytes::eq(residue[k], Bytes::load_any(residues_ + at + k * LANES));
-                Bytes aligned = lose_unless(equal, Bytes::add(diagonal[k], match), loss);
-                if (keep != nullptr) aligned = Bytes::bit_and(aligned, Bytes::load_any(keep + k * LANES));
-                h[k] = Bytes::max(aligned, Bytes::max(e[k], f_up));
-                const Bytes opened = lose(h[k], open);
-                e[k] = Bytes::max(lose(e[k], extend), opened);
-                f[k] = Bytes::max(lose(f_up, extend), opened);
-                diagonal[k] = h_up;
-                best = Bytes::max(best, h[k]);
-            }
-            const size_t below = place(d - (ROWS - 1)) - (LANES - 1);
-            store_any(h_ + below, h[VECTORS - 1]);
-            store_any(f_ + below, f[VECTORS - 1]);
-        };
-        const int32_t steps = GROWTH / job_.match, stop = last + ROWS;
-        const Bytes limit = Bytes::set(255 - GROWTH);
-        const int32_t record = has_border(row) ? border_->corner.column : stop;
-        const int32_t record_end = record == stop ? stop : record + border_->size + ROWS;
-        for (int32_t d = first; d < stop;) {
-            const int32_t end = smaller(d + steps, stop);
-            while (d < end) {
-                int32_t next = end;
-                if (used != used_end && used->row <= row + ROWS)
-                    next = smaller(end, used->row - row - 1 + used->column);
-                for (; d < next; ++d) {
-                    step(d, nullptr);
-                    if (d >= record && d < record_end) note(row, d, h);
-                }
-                if (d == end) continue;
-                step(d, free_ + ROWS - (used->row - row - 1)), ++used;
-                if (d >= record && d < record_end) note(row, d, h);
-                ++d;
-            }
-            if (Bytes::any(Bytes::ge(best, limit))) return false;
-        }
-        alignas(64) uint8_t found[LANES];
-        best.store(found);
-        for (const uint8_t one : found) most_ = larger(most_, one);
-        return true;
+        Nothing watch;
+        return Base::tier(row, first, last, used, used_end, watch, most_);
     }
 
     bool has_border(int32_t row) const {
         return border_ != nullptr && border_->corner.row <= row + ROWS &&
                border_->corner.row + border_->size > row + 1;
     }
-    // Writes scores of an antidiagonal that are on the border.
-    void note(int32_t row, int32_t d, const Bytes* h) {
-        alignas(64) uint8_t scores[ROWS];
-        for (int k = 0; k < VECTORS; ++k) h[k].store(scores + k * LANES);
-        const SuboptimalCell corner = border_->corner;
-        const int32_t in_row = corner.row - row - 1, in_column = d - corner.column;
-        const int32_t across = d - in_row - corner.column, down = row + 1 + in_column - corner.row;
-        if (in_row >= 0 && in_row < ROWS && across >= 0 && across < border_->size)
-            border_->row[across] = scores[in_row];
-        if (in_column >= 0 && in_column < ROWS && down >= 0 && down < border_->size)
-            border_->column[down] = scores[in_column];
-    }
+    struct Nothing {
+        static int32_t next(int32_t) { return 1 << 30; }
+        void leave(int32_t, Bytes) const {}
+        void before(int32_t, const State&) const {}
+        void after(int32_t, const State&) const {}
+    };
+    // Writes scores of antidiagonals that are on the border.
+    struct OnBorder : Nothing {
+        const SuboptimalBorder& border;
+        const int32_t row;
 
-    const SuboptimalJob& job_;
+        OnBorder(const SuboptimalBorder& of, int32_t at) : border(of), row(at) {}
+        int32_t next(int32_t d) const {
+            const int32_t first = border.corner.column;
+            return d < first + border.size + ROWS ? larger(d, first) : 1 << 30;
+        }
+        void after(int32_t d, const State& state) const {
+            const SuboptimalCell corner = border.corner;
+            alignas(64) uint8_t scores[ROWS];
+            for (int k = 0; k < VECTORS; ++k) state.h[k].store(scores + k * LANES);
+            const int32_t in_row = corner.row - row - 1, in_column = d - corner.column;
+            const int32_t across = d - in_row - corner.column, down = row + 1 + in_column - corner.row;
+            if (in_row >= 0 && in_row < ROWS && across >= 0 && across < border.size)
+                border.row[across] = scores[slot(in_row)];
+            if (in_column >= 0 && in_column < ROWS && down >= 0 && down < border.size)
+                border.column[down] = scores[slot(in_column)];
+        }
+    };
+
     const SuboptimalBorder* const border_;
-    const int32_t columns_;
-    const size_t size_;
-    std::unique_ptr<uint8_t[]> memory_;
-    uint8_t *residues_, *h_, *f_;  // of the columns; the latter two in the last row of the tier above
-    uint8_t free_[2 * ROWS];       // one cell in the middle is not
     int32_t most_ = 0;
 };
 

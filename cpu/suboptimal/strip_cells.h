@@ -13,22 +13,23 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <typename Cell, int STRIP>
 class StripCells {
 public:
-    static constexpr int ROWS = STRIP;
+    static constexpr int ROWS = SUBOPTIMAL_STRIP;
 
 protected:
+    using Cell = int16_t;
+
     explicit StripCells(const SuboptimalJob& job) : job_(job) {}
 
     // No path may come from a used cell, or from E or F before the matrix: these are LOWEST. With M the
-    // largest score of residues or cost of a gap (`is_narrow`, `fits_bytes`) and m the least value of a cell:
+    // largest score of residues or cost of a gap (`is_narrow`) and m the least value of a cell:
     // - LOWEST + M < 0: what comes from a masked cell is negative, and a local H is at least 0, so no flag of
     //   a cell that is not a stop says that it came from there.
     // - H >= 0 elsewhere, so E, F >= -M from the second column or row on, and all sums are at least LOWEST -
     //   M >= m: nothing wraps and becomes positive.
     static constexpr Cell LOWEST = std::numeric_limits<Cell>::min() / 2;
-    static constexpr int MOST = sizeof(Cell) == 1 ? SUBOPTIMAL_MOST_BYTE : SUBOPTIMAL_MOST_SHORT;
+    static constexpr int MOST = SUBOPTIMAL_MOST_SHORT;
     static_assert(LOWEST + MOST < 0 && LOWEST - MOST >= std::numeric_limits<Cell>::min());
     static constexpr int FRONT = 64;  // bytes before row 0 of a strip, the last of which are row -1
 

@@ -7,31 +7,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 
-#include "suboptimal.h"
+#include "byte_strips.h"
 #include "strip_cells.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-// Fills strips in cells of one width.
-template <typename Cell>
-class Strips : StripCells<Cell, SUBOPTIMAL_STRIP> {
-    using Base = StripCells<Cell, SUBOPTIMAL_STRIP>;
-    using Base::begin, Base::enter, Base::leave, Base::take_best;
-    using Base::here_, Base::last_, Base::f_here_, Base::e_, Base::job_;
-
+// Fills strips in cells of 16 bits.
+class Strips : StripCells {
 public:
-    using Base::ROWS;
-
     Strips(const SuboptimalJob& job, const SuboptimalGrid& grid)
-        : Base(job),
+        : StripCells(job),
           grid_(grid),
           columns_(job.pair->column_count),
-          // Of 8 bits, as many that one more match finds room.
-          limit_(sizeof(Cell) == 1 ? 127 - job.match : std::numeric_limits<int32_t>::max()),
           residues_(new Cell[static_cast<size_t>(columns_) + 2 * ROWS]) {
         // From the last column to the first, between others that match nothing.
         for (int32_t k = 0; k < columns_ + 2 * ROWS; ++k) residues_[k] = SUBOPTIMAL_NO_COLUMN;
@@ -39,12 +30,9 @@ public:
             residues_[ROWS + k] = static_cast<Cell>(job.column_codes[static_cast<size_t>(columns_ - 1 - k)]);
     }
 
-    // Whether the cells above a strip leave room.
-    bool has_room(int32_t strip) const { return grid_.highest[strip] < limit_; }
-
     // Fills a strip, of whose used cells the first is given, and takes its best cell if that is better than
-    // `end`. False where it has no room for a score.
-    bool fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, SuboptimalEnd& end) {
+    // `end`.
+    void fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, SuboptimalEnd& end) {
         const int32_t row = strip * ROWS;
         const int16_t* const above = grid_.above(strip);
         int16_t* const below = grid_.above(strip + 1);
@@ -52,8 +40,7 @@ public:
         begin(row);
         for (int32_t d = 1; d < columns_ + ROWS; ++d) {
             enter(row, d, above, used, used_end);
-            const int32_t best = Base::template diagonal<false>(residues(d), nullptr);
-            if (best >= limit_) return false;
+            const int32_t best = diagonal<false>(residues(d), nullptr);
             if (d >= ROWS) {
                 const int32_t h = here_->values[ROWS - 1];
                 int16_t* const to = below + 2 * (d - ROWS + 1);
@@ -69,7 +56,6 @@ public:
             leave();
         }
         grid_.highest[strip + 1] = highest;
-        return true;
     }
 
     // Fills a tile of the grid once more: flags[(i + j) * ROWS + i] of its row i and column j, from 0 on.
@@ -83,7 +69,7 @@ public:
         }
         for (int32_t d = 1; d < 2 * ROWS && before + d < columns_ + ROWS; ++d) {
             enter(row, before + d, grid_.above(strip), used, used_end);
-            Base::template diagonal<true>(residues(before + d), flags + static_cast<ptrdiff_t>(d - 1) * ROWS);
+            diagonal<true>(residues(before + d), flags + static_cast<ptrdiff_t>(d - 1) * ROWS);
             if (before > 0 && d < ROWS) {
                 here_->values[d] = static_cast<Cell>(kept[2 * d]);
                 e_[d] = static_cast<Cell>(kept[2 * d + 1]);
@@ -96,7 +82,7 @@ private:
     const Cell* residues(int32_t d) const { return residues_.get() + (columns_ + ROWS - d); }
 
     const SuboptimalGrid& grid_;
-    const int32_t columns_, limit_;
+    const int32_t columns_;
     std::unique_ptr<Cell[]> residues_;
 };
 
@@ -115,8 +101,8 @@ struct UsedOfStrip {
 
 inline bool suboptimal_ends(const SuboptimalJob& job, const SuboptimalGrid& grid, bool try_bytes,
                             SuboptimalEnd& end) {
-    Strips<int8_t> bytes(job, grid);
-    Strips<int16_t> shorts(job, grid);
+    ByteStrips bytes(job, grid);
+    Strips shorts(job, grid);
     for (int32_t strip = 0; strip * SUBOPTIMAL_STRIP < job.pair->row_count; ++strip) {
         if (*const_cast<const volatile int32_t*>(job.pair->cancelled)) return false;
         const UsedOfStrip used(job, strip);
@@ -133,7 +119,7 @@ inline bool suboptimal_ends(const SuboptimalJob& job, const SuboptimalGrid& grid
 inline void suboptimal_tile(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip,
                             int32_t across, uint8_t* flags) {
     const UsedOfStrip used(job, strip);
-    Strips<int16_t>(job, grid).tile(strip, across, used.first, used.stop, flags);
+    Strips(job, grid).tile(strip, across, used.first, used.stop, flags);
 }
 
 }  // namespace PAIRALIGN_ISA

@@ -109,7 +109,7 @@ struct SuboptimalJob {
 // Codes of rows and of columns that never match.
 constexpr uint8_t SUBOPTIMAL_NO_ROW = 100, SUBOPTIMAL_NO_COLUMN = 101;
 
-// The largest score of residues, and cost, that cells of 16 and of 8 bits are given: see strip_cells.h.
+// The largest score of residues, and cost, that cells of 16 and of 8 bits are given.
 constexpr int32_t SUBOPTIMAL_MOST_SHORT = 8000, SUBOPTIMAL_MOST_BYTE = 60;
 
 constexpr int32_t SUBOPTIMAL_STRIP = 512;  // rows of a strip, and rows and columns of a tile

@@ -168,7 +168,7 @@ class SuboptimalAligner:
         self._cancelled[0] = 1
 
     def best_of(
-        self, window: Window, pair_mask: Bools, least: int = 1, *, lowered: int = 0
+        self, window: Window, pair_mask: Bools, least: int | Int32s = 1, *, lowered: int = 0
     ) -> BestOf:
         """Align pairs where their matrices need not be filled to know that nothing is better.
 
@@ -176,8 +176,8 @@ class SuboptimalAligner:
         ----------
         pair_mask : ndarray of bool
             Which of its pairs.
-        least : int
-            Raw score: alignments that score less may be left out.
+        least : int or ndarray of int32, one a pair
+            Raw scores: alignments that score less may be left out.
         lowered : int
             For tests: taken from what free cells score, which makes the proof unsound.
         """
@@ -199,7 +199,7 @@ class SuboptimalAligner:
             strand=strand,
         )
         pairs, arrays = self._native_pairs(bare, 0, window)
-        pairs["least"] = least
+        pairs["least"] = np.broadcast_to(least, len(rows))[tried]
         if self._seeds is not None:
             pairs["word"], pairs["least_seeds"] = self._seeds.word, self._seeds.least_points
             pairs["least_near"] = self._seeds.least_score

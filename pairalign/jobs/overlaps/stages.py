@@ -286,18 +286,19 @@ class StagedEngine(WrappedEngine):
             mask[places[alignments.raw_score >= self._candidates.sure_score]] = False
         if not mask.any():
             return np.ones(len(alignments), np.bool_)
-        least = int(alignments.raw_score.min())
+        more = 1 if other.strand > 0 else 0  # of equals plus
+        stronger = np.zeros(other.pairs, np.int32)  # that the other strand must score
+        stronger[places] = alignments.raw_score + 1 - more
         scores = np.full(other.pairs, np.iinfo(np.int32).min, np.int64)
         left = mask
         if self._opposite is not None:
             with self._stages.timed(ALIGN):
-                best = self._opposite.best_of(other, mask, least)
+                best = self._opposite.best_of(other, mask, stronger[mask])
             scores[best.done] = best.found.raw_score
             left = mask & ~best.done & ~best.useless
         if left.any():
             with self._stages.timed(SCORE):
                 scores[left] = self._engine.align(other, Want(Detail.SCORE), left).raw_score
-        more = 1 if other.strand > 0 else 0  # of equals plus
         stays: Bools = alignments.raw_score >= scores[places] + more
         return stays
 
