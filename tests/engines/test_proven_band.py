@@ -157,6 +157,24 @@ def test_pairs_of_no_use(isa):
     assert known >= 2
 
 
+def test_each_pair_may_have_to_score_enough_of_its_own():
+    """As the other strand of overlaps; short reads and pairs that are not asked are passed by."""
+    piece, lengths = random_residues(160, 1), (900, 300, 700, 520, 200, 1300, 600)
+    letters = [random_residues(n, n) + piece[: n % 160] for n in lengths]
+    reads = SequenceSet.from_strings(letters, alphabet="dna")
+    scoring, window = scoring_of("ont"), Window(0, 0, 7, 0, 7, True)
+    engine = CpuEngine(Problem(reads, None, scoring))
+    scores = engine.align(window, Want(Detail.SCORE)).raw_score
+    engine.close()
+    rows, columns = window.positions()
+    tried = np.minimum(reads.sorted_lengths[rows], reads.sorted_lengths[columns]) >= 500
+    numbers = np.arange(window.pairs)
+    mask, more = numbers % 5 > 0, numbers % 2
+    assert len(set(scores[tried & mask])) > 4
+    best = SuboptimalAligner(reads, reads, scoring, 1).best_of(window, mask, (scores + more)[mask])
+    assert best.useless.tolist() == (tried & mask & (more > 0)).tolist()
+
+
 def substituted(letters: str, period: int) -> str:
     """Residues of which no `period` in a row stay as they are."""
     return "".join(

@@ -325,3 +325,38 @@ def test_alignments_through_several_strips(costs, isa):
     assert chain.raw_score.tolist() == [score for score, _ in expected]
     for rank, (_, letters) in enumerate(expected):
         assert residues_of(chain, rank) == letters
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("match", [1, 3, 13, 60])
+def test_strips_in_8_bits_are_as_those_in_16(match, isa):
+    """Scores end below, at and above what 8 bits are trusted with, 191, and what they hold."""
+    rng = np.random.default_rng(match)
+    most = 260 // match + 2
+    piece = "".join(rng.choice(list("ACGT"), most))
+    at_limit = 0
+    for limit in (191, 256):
+        for matches in range(max(1, limit // match - 1), limit // match + 2):
+            for start in (0, 512 - matches // 2, 513 - matches, 512):
+                rest = (800 - start - matches) * "N"
+                reads = SequenceSet.from_strings(
+                    [start * "N" + piece[:matches] + rest + piece, piece], alphabet="dna"
+                )
+                found = []
+                for times in (1, 61):  # costs above 60 take 16 bits
+                    scoring = pairalign.make_scoring(
+                        "dna",
+                        mode="local",
+                        match=match * times,
+                        mismatch=-min(60, 2 * match) * times,
+                        gap_open=min(60, 3 * match) * times,
+                        gap_extend=match * times,
+                    )
+                    (chain,) = every(reads, scoring, isa, 3)
+                    numbers = range(len(chain))
+                    found.append(
+                        [(chain.raw_score[k] // times, residues_of(chain, k)) for k in numbers]
+                    )
+                assert found[0] == found[1]
+                at_limit += found[0][1][0] == matches * match
+    assert at_limit >= 16
