@@ -11,6 +11,7 @@ from conftest import examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strand_problems import other_strand
 
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
@@ -20,6 +21,7 @@ from pairalign.jobs.overlaps.stages import OverlapThresholds, StagedEngine
 from pairalign.jobs.run.progress import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, join_windows, plan_windows
+from pairalign.reads.candidates import Candidates, CandidateStrands
 from pairalign.reads.overlap_kinds import find_overlaps
 from pairalign.reads.reaching_pairs import ALWAYS, NEVER, least_by_end
 from pairalign.sequences.alphabets import DNA
@@ -203,3 +205,33 @@ def test_scorings_without_q_grams_have_no_filter():
     assert StrandFilter.of(reads, PRESETS["ont"].scoring(), 1) is None
     strand_filter = StrandFilter.of(reads, PRESETS["hifi"].scoring(), 1)
     strand_filter.close()
+
+
+def test_candidates_yield_to_a_better_other_strand():
+    """One that is no candidate: of equals plus, as of two candidates."""
+    rng = np.random.default_rng(3)
+    piece, *ends = ("".join(rng.choice(list("ACGT"), n)) for n in (101, *[500] * 7))
+    ways = [(100, 100), (99, 100), (100, 99)] * 2
+    letters = [ends[0] + "N" + piece + "N"] + [
+        f"N{piece[:plus]}N{end}N{other_strand(piece[:minus])}N"
+        for end, (plus, minus) in zip(ends[1:], ways, strict=True)
+    ]
+    reads, scoring = SequenceSet.from_strings(letters, alphabet=DNA), PRESETS["ont"].scoring()
+    first, strands = np.zeros(6, np.int32), np.repeat([1, -1], 3).astype(np.int8)
+    candidates = Candidates(
+        first, np.arange(1, 7, dtype=np.int32), strands, source="", may_lack_strands=True
+    )
+    engine = StagedEngine(
+        open_cpu([reads], scoring),
+        OverlapThresholds(),
+        Stages(),
+        candidates=CandidateStrands(candidates, reads),
+        opposite=SuboptimalAligner(reads, reads, scoring, 1),
+    )
+    found = engine.align(Window(0, 0, 7, 0, 7, True), Want(Detail.STATS))
+    engine.close()
+    assert sorted(zip(found.target.tolist(), found.strand.tolist(), strict=True)) == [
+        (1, 1),
+        (3, 1),
+        (5, -1),
+    ]
