@@ -27,6 +27,7 @@ from pairalign.formats.output import HeldOutput, Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
     Part,
     Piece,
+    check_piece,
     find_differences,
     pieces_of_whole,
     read_manifests,
@@ -331,8 +332,11 @@ def _write(update: Update, destination: Destination) -> None:
 
 
 def _read_recorded(update: Update) -> PairList:
-    """Return the pairs of the run's file, which is put together of its pieces."""
+    """Return the pairs of the run's file, which is put together where there are several pieces."""
     format, queries = update.table.writer_type.name, update.plan.job.queries
+    if len(update.pieces) == 1:
+        check_piece(update.pieces[0])
+        return PairList(*read_recorded_pairs(update.pieces[0].path, format, queries))
     with HeldOutput(update.output) as spill_file:
         join_pieces(update.pieces, update.table.writer_type, spill_file)
         return PairList(*read_recorded_pairs(os.fspath(spill_file.path), format, queries))
