@@ -5,6 +5,7 @@ import random
 import subprocess
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from resuming import md5
 
 import pairalign
 from pairalign.cli.main import main
+from pairalign.formats.pieces import read_manifest
 from pairalign.jobs.commands import dask_cluster
 
 
@@ -128,6 +130,8 @@ def test_whole_parts_are_not_made_again(scheduler, few_tasks, output, capfd):
         assert main([*made_by, "in.fa", *shard]) == 0
     with next(Path(f"{output}.parts").glob("part-4-of-4.[!j]*")).open("ab") as file:
         file.write(b"more")  # so it is made again
+    killed = read_manifest(f"{output}.parts/part-1-of-4.json")  # as it was ended
+    os.close(replace(killed, pieces=[], complete=False).write(killed.begun))
     cluster = ["--dask", scheduler, "--resume", "--device", "cpu"]
     assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
     assert "2 of 4 parts are there" in capfd.readouterr().err

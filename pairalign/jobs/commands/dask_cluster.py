@@ -111,9 +111,9 @@ def make_parts(
             tasks = kept[0].shards
             kept = [part for part in kept if part.shards == tasks]
             log.warning("resumed: %s of %s parts are there", len(kept), tasks)
-        remove_parts([part for part in before if part not in kept])
+        done = [part.shard for part in kept]  # of which some may be begun again
+        remove_parts([part for part in before if part.shards != tasks or part.shard not in done])
         prepare_folder(folder)
-        done = [part.shard for part in kept]
         needed = _needed_resources(value_of(request, "device"), workers)
         submit = partial(client.submit, pure=False, retries=_RETRIES, resources=needed)
         futures = [
