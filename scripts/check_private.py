@@ -24,6 +24,8 @@ ALLOWED = {
     "_NamedFuncPointer",
     # ctypes calls the fields of structures so.
     "_fields_",
+    # A named tuple with other values.
+    "_replace",
     # The way to end a process at once.
     "_exit",
     # A module of Python's documentation, for a thread without what `threading` imports.

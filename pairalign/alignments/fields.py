@@ -9,7 +9,7 @@ BLAST's (`run_along_query`), they run along the query and ``sstart`` is the larg
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pairalign.base.error_types import FormatError
 from pairalign.pairs.want import Detail
@@ -104,8 +104,7 @@ def run_along_query(names: Iterable[str]) -> bool:
     return not _ALONG_QUERY.isdisjoint(names)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """A column of a table.
 
     Attributes

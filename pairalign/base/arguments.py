@@ -7,10 +7,9 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD
 from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
@@ -29,8 +28,7 @@ Shard = tuple[int, int]
 """Which of how many, counted from 1: ``(3, 64)``."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What values an option takes.
 
     Attributes

@@ -22,7 +22,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from inspect import get_annotations
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 from pairalign.base.arguments import Kind, as_several, whole_number
 from pairalign.base.error_types import ScoringError, UsageError, WrongTypeError
@@ -50,8 +50,7 @@ _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
 _JOBS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "jobs")
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """What is known of one option of a request.
 
     Attributes
@@ -148,7 +147,7 @@ def option(default: object = None, help: str | None = None, **known: Any) -> Any
     """Declare an option of a request; `known` are the attributes of `Option`."""
     declared = Option("", default, help=help, **known)
     if declared.is_several:
-        return field(default_factory=tuple, metadata={_META: replace(declared, default=())})
+        return field(default_factory=tuple, metadata={_META: declared._replace(default=())})
     return field(default=default, metadata={_META: declared})
 
 
@@ -169,8 +168,7 @@ def place(metavar: str, help: str | None = None, **known: Any) -> Any:
     return option(help=help, metavar=metavar, is_place=True, **known)
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """A field of a request that is a request of its own.
 
     Attributes
@@ -222,7 +220,7 @@ def again(kind: type, name: str, **known: Any) -> Any:
     if _GROUP in metadata:
         base: Group = metadata[_GROUP]
         return group(base.kind, base.title, but=base.but, **{**base.instead, **known})
-    declared: Option = replace(metadata[_META], **known)
+    declared: Option = metadata[_META]._replace(**known)
     usual = {"default_factory": tuple} if declared.is_several else {"default": declared.default}
     return field(**usual, metadata={_META: declared})
 
@@ -279,8 +277,7 @@ class Request:
         return f"{type(self).__name__}({values})"
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """An option of a request, and the group that has it.
 
     Attributes
@@ -325,7 +322,7 @@ def _find_slots(kind: type) -> Iterator[Slot]:
             option: Option = declared[_META]
             may_be_none = "None" in str(attributes[name].type)
             group = option.group or placed.get(home)
-            yield Slot(replace(option, name=name, group=group, may_be_none=may_be_none))
+            yield Slot(option._replace(name=name, group=group, may_be_none=may_be_none))
         elif _GROUP in declared:
             yield from _slots_of_group(name, declared[_GROUP], placed.get(home))
 
@@ -336,7 +333,7 @@ def _slots_of_group(home: str, group: Group, placed: str | None) -> Iterator[Slo
         if option.name in group.but:
             continue
         changes = group.instead.get(option.name, {})
-        yield Slot(replace(option, **{"group": option.group or title, **changes}), home)
+        yield Slot(option._replace(**{"group": option.group or title, **changes}), home)
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -426,8 +423,7 @@ def _as_declared(option: Option, value: object) -> object:
     return option.kind.exact(value, option.name)
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """What options need of each other.
 
     Attributes

@@ -14,7 +14,6 @@ from pairalign.base.dry_run import begin
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Content
-from pairalign.jobs.commands.dask_cluster import run_on_cluster
 from pairalign.jobs.commands.planning import read_problem, report_of, with_output
 from pairalign.jobs.commands.summary import (
     Lines,
@@ -74,6 +73,8 @@ def _carry_out(
     run, started = plan.job, time.perf_counter()
     decided = decided_by(request)
     if request.writing.dask is not None:
+        from pairalign.jobs.commands.dask_cluster import run_on_cluster
+
         run_on_cluster(request, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, request.writing.output)
     destination = open_destination(request, run, of_block=table.writer_type.of_block, **decided)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pairalign.pairs.want import Detail
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:  # the names of kernels are looked up without all that
     from pairalign.sequences.sets import SequenceSet
 
 
-@dataclass(frozen=True)
-class EngineRequest:
+class EngineRequest(NamedTuple):
     """What engines are opened for, and what they may use.
 
     Attributes

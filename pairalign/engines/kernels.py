@@ -9,8 +9,7 @@ They add what depends on the device (`pairalign.engines.cuda.cuda_family.KernelF
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pairalign.base.choices import ALL_MODES, AUTO_KERNEL, MODES, TIES
 from pairalign.base.error_types import DeviceError
@@ -31,8 +30,7 @@ _KAKIMOTO = "Kakimoto et al. 2012"
 _NISHIMURA = "Nishimura et al. 2017"
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A kernel and what it can do.
 
     Attributes

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.base.limits import usable_cores
@@ -29,8 +28,7 @@ _WORTH_A_SUBOPTIMAL_GPU = 15 * 10**11
 """Cells that a GPU does while another starts and ends, twice over; it then saves time."""
 
 
-@dataclass(frozen=True)
-class DeviceInfo:
+class DeviceInfo(NamedTuple):
     """A device that pairalign knows of.
 
     Attributes
@@ -86,7 +84,7 @@ def open_engines(device: str, request: EngineRequest) -> Sequence[Engine]:
     chosen = check_kernel(request.kernel, framework, request.problem.scoring, request.detail)
     if framework is None and chosen is not None and chosen.framework == "cuda":
         chosen = _where_it_runs(chosen)
-    request = replace(request, kernel=None if chosen is None else chosen.name)
+    request = request._replace(kernel=None if chosen is None else chosen.name)
     opencl = parse_indices(device, "opencl")
     if opencl is not None:
         from pairalign.engines.opencl.opencl_engine import open_chosen_opencl

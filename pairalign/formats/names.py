@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from pairalign.base.arrays import has_none
 from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES, TABLE_ENDINGS, TABLES
@@ -172,8 +171,7 @@ def choose_format(
     return format_name
 
 
-@dataclass(frozen=True)
-class NameRule:
+class NameRule(NamedTuple):
     """Which names a format can hold.
 
     Attributes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -93,8 +92,7 @@ class SetText:
         self._sequences.check_names(indices)
 
 
-@dataclass(frozen=True, eq=False)
-class FileText:
+class FileText(NamedTuple):
     """What the text of all pairs of a file has in common.
 
     Attributes
@@ -128,8 +126,7 @@ class FileText:
     along_query: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Besides:
+class Besides(NamedTuple):
     """What is shown of each of some pairs besides their alignments.
 
     Attributes

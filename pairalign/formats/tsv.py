@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from pairalign.alignments.fields import FIELDS
@@ -37,8 +36,8 @@ class TsvWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         if not (content.shown.has_usual_rows or content.shown.fields):
             names = column_names(content.detail, content.shown.strands)
-            shown = replace(content.shown, fields=tuple(FIELDS[name] for name in names))
-            content = replace(content, shown=shown)
+            shown = content.shown._replace(fields=tuple(FIELDS[name] for name in names))
+            content = content._replace(shown=shown)
         super().__init__(output, content, threads)
 
     @property

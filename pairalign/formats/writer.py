@@ -7,13 +7,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_query
-from pairalign.alignments.tie_counts import OpenTally, TieCounter
 from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
@@ -28,6 +27,7 @@ from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
+    from pairalign.alignments.tie_counts import OpenTally, TieCounter
     from pairalign.statistics.significance import Significance
 
 
@@ -93,8 +93,7 @@ TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8, "pp": 16}
 """What lines may have besides, and CIGARs with M for = and X; bits of ``pairalign_tag``."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Which part of a whole file is written; the parts, one after the other, are the file.
 
     Attributes
@@ -120,8 +119,7 @@ class Confidence(Protocol):
         """Return a mark for each column, and where those of each alignment begin."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """What a file shows of pairs besides what its format has.
 
     Attributes
@@ -158,8 +156,7 @@ class Shown:
 NOTHING_MORE = Shown()
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """What a file is going to hold.
 
     Attributes
@@ -207,6 +204,8 @@ class Content:
         """Return what counts the optimal alignments of pairs; None where no column shows them."""
         if not self.shown.has_ties:
             return None
+        from pairalign.alignments.tie_counts import TieCounter
+
         sets = self.queries, self.targets
         return TieCounter(*sets, self.scoring, threads, open_tally=self.open_tally)
 

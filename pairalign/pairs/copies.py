@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,7 @@ _choose = library.pairalign_choose_copies
 _spread = library.pairalign_spread_copies
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(NamedTuple):
     """Which sequences of a set, or of two, are the same; they are neighbours in the sorted order.
 
     Attributes

@@ -182,12 +182,14 @@ class OutputRules(Request):
     @property
     def part(self) -> Part | None:
         """What results are kept in: a shard, or pieces beside an output that can be resumed."""
+        if self.shard is None and not self.resume:
+            return None
         from pairalign.formats.part_output import whole_part
         from pairalign.formats.pieces import Part
 
         if self.shard is not None:
             return Part(self.output, *self.shard, self.format or "")
-        return whole_part(self.output) if self.resume else None
+        return whole_part(self.output)
 
     @property
     def path(self) -> str:

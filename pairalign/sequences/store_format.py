@@ -8,8 +8,7 @@ what was written, `pairalign.sequences.stored_set` checks when it is first read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +74,7 @@ assert _HEADER.fields is not None
 assert [_HEADER.fields[name][1] for name in ("sections", "byte_counts")] == [80, 240]
 
 
-@dataclass(frozen=True, eq=False)
-class Header:
+class Header(NamedTuple):
     """What the header of a store says.
 
     Attributes

@@ -13,7 +13,6 @@ import ctypes
 import os
 from copy import copy
 from ctypes import c_int32, c_int64
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +47,7 @@ from pairalign.sequences.sets import SequenceSet
 _USES = ("never", "auto", "always", "forced", "wavefronts", "lanes")
 
 
-@dataclass(frozen=True)
-class Pruning:
+class Pruning(NamedTuple):
     """Which pairs of global mode are pruned. The alignments are the same whatever it says.
 
     The native code is in ``cpu/pruned/``; ``docs/similar-sequences.md`` derives the bound.
@@ -176,8 +174,7 @@ class SharedSet:
         return some
 
 
-@dataclass(frozen=True)
-class Lanes:
+class Lanes(NamedTuple):
     """How pairs lie on the lanes of vectors; what is not chosen by itself is for tests.
 
     Attributes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +79,7 @@ def list_opencl_devices() -> list[tuple[str, bool, str]]:
 def open_chosen_opencl(indices: Sequence[int], request: EngineRequest) -> list[Engine]:
     """Open engines on the devices that `choose_opencl_devices` returns."""
     # A CPU is such a device: what it takes is the host's.
-    request = replace(request, device_bytes=request.memory_bytes)
+    request = request._replace(device_bytes=request.memory_bytes)
     return open_opencl_engines(choose_opencl_devices(indices), request)
 
 

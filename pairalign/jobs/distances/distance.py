@@ -92,21 +92,21 @@ def plan_distances(
     FastaError, ScoringError
     """
     sequences, measure = problem.queries, find_measure(request.measure)
-    run = replace(run, detail=measure.detail_of(problem))
+    run = run._replace(detail=measure.detail_of(problem))
     if request.is_of_receptors:
         from pairalign.jobs.receptors.tcrdist import ReceptorProcedure
 
         check_on_cores(run.resources)
-        run = replace(run, procedure=ReceptorProcedure())
+        run = run._replace(procedure=ReceptorProcedure())
     if request.extend is not None:
         check_known(request.extend, measure, sequences)
-        run = replace(run, only=(len(request.extend), len(sequences)))
+        run = run._replace(only=(len(request.extend), len(sequences)))
     check_alphabet(measure, sequences)
     if run.shard is None:
         limit = run.resources.memory_bytes
         others = None if problem.targets is None else len(problem.targets)
         held_bytes = distance_bytes(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
-        run = replace(run, held_bytes=held_bytes)
+        run = run._replace(held_bytes=held_bytes)
     job = plan_alignment(request.align_request, problem, run).job
     assert isinstance(job, AlignmentJob)
     return job
@@ -349,7 +349,7 @@ def _measure_grouped(
     if request.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
         reading = reading_of_groups(problem_request.reading, request.group_by, others)
-        problem_request = replace(problem_request, sequences=first, reading=reading)
+        problem_request = problem_request._replace(sequences=first, reading=reading)
     problem = read_problem(problem_request)
     assert request.group_by is not None
     groups = find_groups(request.group_by, problem.queries)

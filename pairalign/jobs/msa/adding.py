@@ -72,7 +72,7 @@ def read_addition(
     """
     rules = replace(request.reading, degap=True, qualities=False)
     old, columns, width = read_alignment(to, rules.known_alphabet, rules)
-    old, new = read_sets(replace(request, sequences=old, reading=rules))
+    old, new = read_sets(request._replace(sequences=old, reading=rules))
     assert new is not None
     is_guessed = rules.known_alphabet is None
     if is_guessed and not any(isinstance(one, _ARE_CHOSEN) for one in (to, request.targets)):

@@ -184,7 +184,7 @@ def read_families(requests: Mapping[str, ProblemRequest]) -> dict[str, SequenceS
 def _are_without_residues(request: ProblemRequest) -> bool:
     """Whether no record of a family, which cannot be read, has a residue."""
     try:
-        read_sets(replace(request, reading=replace(request.reading, on_empty="skip", degap=True)))
+        read_sets(request._replace(reading=replace(request.reading, on_empty="skip", degap=True)))
     except NoSequencesError:
         return True
     except FastaError:

@@ -146,7 +146,7 @@ def overlap(
     call = Call(overlap, options, reads, progress=progress)
     request = call.request(OverlapRequest, costs_instead=scoring, mode=options.get("mode"))
     run = RunRequest(resources=call.resources)
-    first, _ = read_sets(replace(given_sequences(reads, options), scoring=scoring))
+    first, _ = read_sets(given_sequences(reads, options)._replace(scoring=scoring))
     job = plan_overlap_job(request, first, run, lambda said: warnings.warn(said, stacklevel=4))
     nothing = no_alignments(first, None, job.alignment.scoring, Detail.CIGAR)
     parts = list(job.alignment) or [replace(nothing, strand=np.empty(0, np.int8))]

@@ -330,8 +330,8 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
     queries = _receptors(wanted, loops)
     if wanted.targets is None:
         return Problem(queries, None, make_scoring(PROTEIN))
-    second = replace(
-        wanted, sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
+    second = wanted._replace(
+        sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
     )
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
 

@@ -28,7 +28,6 @@ from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.inputs import check_problem
-from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.procedure import PlainProcedure, Procedure
 from pairalign.jobs.run.progress import show_progress
@@ -40,7 +39,6 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
-from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
 from pairalign.requests.resources import Resources
@@ -50,6 +48,7 @@ from pairalign.sequences.sets import SequenceSet
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
     from pairalign.pairs.demand import Demand
+    from pairalign.pairs.lists import PairList
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
@@ -277,6 +276,9 @@ class AlignmentJob(Job):
     def _plan(self, rows: Lengths, columns: Lengths) -> PlannedPairs:
         """Return the pairs of the list, or all; lengths are by sorted position."""
         if self.pair_list is not None:
+            from pairalign.jobs.run.listed_pairs import ListedPairs
+            from pairalign.pairs.lists import sort_pairs
+
             pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
             return ListedPairs(pairs, rows, columns, triangular=self.problem.is_one_set)
         targets = None if self.targets is None else len(self.targets)
@@ -395,8 +397,11 @@ class AlignmentJob(Job):
 
         copies_once = align_copies_once(engines, self.queries, self.targets, self.scoring)
         engines, self.steps = self.procedure.wrap(copies_once, self)
-        if not isinstance(self._planned, (ListedPairs, PairsOfQueries)):
+        if self.pair_list is None and self.only is None:
             return engines
+        from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
+
+        assert isinstance(self._planned, (ListedPairs, PairsOfQueries))
         nothing = partial(no_alignments, self.queries, self.targets, self.scoring)
         return [ListedEngine(engine, self._planned, nothing) for engine in engines]
 

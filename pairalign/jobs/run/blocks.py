@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from math import isqrt
 from typing import NamedTuple
@@ -45,8 +44,7 @@ class _Place(NamedTuple):
     pairs: int
 
 
-@dataclass(frozen=True)
-class SumsOfWindows:
+class SumsOfWindows(NamedTuple):
     """What each window's rows, or its columns, have together.
 
     Attributes

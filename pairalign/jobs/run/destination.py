@@ -10,24 +10,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.base.console import name_output
 from pairalign.base.declaration import stored
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output, check_writable, open_output
-from pairalign.formats.part_output import ANEW, PartOutput
-from pairalign.formats.pieces import (
-    Part,
-    check_place,
-    find_complete,
-    prepare_folder,
-)
 from pairalign.formats.writer import WHOLE, Piece, Writer
 from pairalign.jobs.run.align import Job
-from pairalign.jobs.run.kept_results import describe_run
 from pairalign.requests.shared import OutputOptions, OutputRules
+
+if TYPE_CHECKING:
+    from pairalign.formats.part_output import PartOutput
+    from pairalign.formats.pieces import Part
 
 log = logging.getLogger("pairalign")
 
@@ -47,6 +43,8 @@ def prepare_output(writing: OutputRules) -> None:
         check_writable(writing.output)
         name_output(writing.output)
         return
+    from pairalign.formats.pieces import check_place, prepare_folder
+
     prepare_folder(part.folder)
     for file in (part.piece(), part.manifest) if os.path.isdir(part.folder) else ():
         check_writable(file)
@@ -136,6 +134,8 @@ class _Pieces(Destination):
         done = 0
         for piece in part.pieces:
             if piece.start != self._place(done) or done + piece.pairs > self.job.pairs:
+                from pairalign.formats.part_output import ANEW
+
                 raise PartsError(
                     f"'{part.begun}' is damaged: it has other pairs than there are; {ANEW}"
                 )
@@ -202,6 +202,8 @@ def open_destination(
     if part is None:
         destination = Destination(writing, job)
     else:
+        from pairalign.jobs.run.kept_results import describe_run
+
         run = describe_run(job, format=writing.known_format, **more)  # it digests the sets
         part = replace(part, format=writing.known_format, run=run)
         if writing.shard is not None:
@@ -214,6 +216,9 @@ def open_destination(
 
 def _open_part(writing: OutputRules, part: Part, job: Job) -> Destination:
     """Find out what there is of a part, and open it if it is not complete."""
+    from pairalign.formats.part_output import PartOutput
+    from pairalign.formats.pieces import find_complete
+
     if writing.shard is not None and writing.resume:
         complete = find_complete(part)
         if complete is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, STRANDS
@@ -37,8 +37,7 @@ AnyScoring = Scoring | Matrix
 Sequences = SequenceSet | str | os.PathLike[str] | Mapping[str, str] | Iterable[object]
 
 
-@dataclass(frozen=True)
-class ProblemRequest:
+class ProblemRequest(NamedTuple):
     """Which sequences are aligned, how they are read, and how they are scored.
 
     Attributes
@@ -77,12 +76,12 @@ def given_problem(
     costs = make(ScoringRequest, {**options, "mode": mode or MODES[0]})
     check(costs)
     if costs.matrix is None and not costs.has_costs:
-        return replace(request, scoring=scoring, mode=mode)
+        return request._replace(scoring=scoring, mode=mode)
     if scoring is not None:
         if isinstance(scoring, Scoring) or costs.matrix is not None or not is_matrix(scoring):
             raise ScoringError("scoring is given twice: leave it out, or matrix and costs")
         costs = replace(costs, matrix=scoring)
-    return replace(request, scoring=costs, mode=mode)
+    return request._replace(scoring=costs, mode=mode)
 
 
 def given_sequences(

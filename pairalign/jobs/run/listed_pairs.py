@@ -7,8 +7,8 @@ wraps an engine and is one itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _MOST_IN_RECTANGLE = 1 << 25
 """Pairs of a slab's rectangle: a byte is held for each."""
 
 
-@dataclass(frozen=True)
-class _Slab:
+class _Slab(NamedTuple):
     """Pairs of the list, from one up to another, and their cells."""
 
     start: int

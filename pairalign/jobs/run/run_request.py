@@ -8,8 +8,8 @@ afterwards.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from pairalign.jobs.run.procedure import (
     Procedure,
     SuboptimalProcedure,
 )
-from pairalign.pairs.lists import PairList, pairs_within, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
@@ -45,11 +44,11 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.clusters.groups import GivenGroups, Groups
+    from pairalign.pairs.lists import PairList
     from pairalign.statistics.significance import EvalueFilter, Significance
 
 
-@dataclass(frozen=True)
-class RunRequest:
+class RunRequest(NamedTuple):
     """How the results of an alignment are wanted, and what may be used for it.
 
     Attributes
@@ -76,15 +75,14 @@ class RunRequest:
     result_seconds: float | None = None
     only: tuple[int, int] | None = None
     procedure: Procedure | None = None
-    resources: Resources = field(default_factory=Resources)
+    resources: Resources = Resources()
     held_bytes: int = 0
 
 
 WHOLE_RUN = RunRequest()
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """What bit scores and E-values are made of.
 
     Attributes
@@ -102,8 +100,7 @@ class Statistics:
     are_shown: bool = False
 
 
-@dataclass(frozen=True)
-class AlignmentPlan:
+class AlignmentPlan(NamedTuple):
     """A planned job, and what its E-values are made of.
 
     Attributes
@@ -205,9 +202,13 @@ def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> Pa
     """Return the pairs that are asked for, as a list; None: all."""
     if request.within is not None:
         return list_within(request.within, problem, bytes_of(resources))
+    if request.pairs is None:
+        return None
+    from pairalign.pairs.lists import PairList, read_pair_list
+
     if isinstance(request.pairs, (str, os.PathLike)):
         return read_pair_list(request.pairs, *problem.sets)
-    assert request.pairs is None or isinstance(request.pairs, PairList)
+    assert isinstance(request.pairs, PairList)
     return request.pairs
 
 
@@ -382,6 +383,8 @@ def list_within(
             pairs * _PAIR_BYTES,
             memory_bytes,
         )
+    from pairalign.pairs.lists import PairList, pairs_within
+
     (listed,) = pairs_within(grouping.labels, pairs)
     return PairList(listed.first, listed.second, source)
 

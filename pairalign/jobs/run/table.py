@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
@@ -28,8 +28,7 @@ _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """What is written.
 
     Attributes

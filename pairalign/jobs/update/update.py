@@ -193,7 +193,7 @@ def plan_update(request: UpdateOptions) -> Update:
     table = table_of(align)
     prepare_output(align.writing)
     pieces = pieces_of_whole(parts)
-    run = replace(table.run_request(align), shard=None)
+    run = table.run_request(align)._replace(shard=None)
     old = plan_alignment(align, read_problem(before), run)
     described = describe_run(old.job, format=parts[0].format, **decided_by(align))
     differences = find_differences(parts[0].run, described)
