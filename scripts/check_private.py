@@ -1,9 +1,8 @@
 """Private names stay at home: nothing called ``_name`` is used outside of the module that has it.
 
 Looks at the package's source for imports of private names and of private modules, and for private
-attributes of anything but `self`, `cls` and `super()`, unless the module itself defines the name (a
-function may well look into another object of a class of its own module). Prints what it finds, and
-fails if there is anything::
+attributes of anything but `self`, `cls` and `super()`, unless the module itself defines the name.
+Prints what it finds, and fails if there is anything::
 
     python scripts/check_private.py
 """
@@ -22,9 +21,8 @@ ALLOWED = {
     "_SubParsersAction",
     # The type of a library's function, for mypy.
     "_NamedFuncPointer",
-    # ctypes calls the fields of structures so.
+    # Of ctypes, the fields of structures; of named tuples, one with other values.
     "_fields_",
-    # A named tuple with other values.
     "_replace",
     # The way to end a process at once.
     "_exit",
