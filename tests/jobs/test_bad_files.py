@@ -14,6 +14,7 @@ from commands import run, write_random_set
 from resuming import change_manifest, interrupt
 
 from pairalign.cli.main import main
+from pairalign.formats.pieces import read_manifest
 from pairalign.formats.schemas import MOST_MANIFEST_BYTES
 
 A_GIGABYTE = 1 << 30
@@ -228,6 +229,14 @@ def test_what_a_run_goes_on_from(changes, capfd, monkeypatch):
     kept = path.read_bytes()
     check(capfd, "align in.fa -o out.paf --window 3 --resume", "delete it and ")
     assert path.read_bytes() == kept
+
+
+def test_hits_that_a_run_goes_on_from(capfd, monkeypatch):
+    command = "align in.fa -o out.paf --window 3 --max-hits 2 --resume"
+    interrupt([*command.split(), "--commit-every", "0", "-q"], monkeypatch, 2)
+    path = Path("out.paf.parts/.part-1-of-1.begun")
+    change_manifest(path, job={**read_manifest(str(path)).job, "hits": "AAAA"})
+    check(capfd, command, f"{path}' is damaged: its hits make no sense; delete it and ")
 
 
 def test_what_begins_as_no_manifest(capfd):

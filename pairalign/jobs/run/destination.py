@@ -124,7 +124,10 @@ class _Pieces(Destination):
         self._done = self._pairs_of(part)
         if self.is_resumed:
             log.warning("resumed after %s of %s pairs", f"{self._done:,}", f"{job.pairs:,}")
-            self.job = job.after(self._done, part.job)
+            try:
+                self.job = job.after(self._done, part.job)
+            except PartsError as error:
+                raise _damaged(part, str(error)) from error
         is_first, is_last = part.shard == 1 and not part.pieces, part.shard == part.shards
         self.piece = Piece(is_first, is_last, self._place(self._done) + 1)
         output.last = lambda: (*self._until(job.pairs), self.summary())
@@ -134,11 +137,7 @@ class _Pieces(Destination):
         done = 0
         for piece in part.pieces:
             if piece.start != self._place(done) or done + piece.pairs > self.job.pairs:
-                from pairalign.formats.part_output import ANEW
-
-                raise PartsError(
-                    f"'{part.begun}' is damaged: it has other pairs than there are; {ANEW}"
-                )
+                raise _damaged(part, "it has other pairs than there are")
             done += piece.pairs
         return done
 
@@ -176,6 +175,12 @@ class _Pieces(Destination):
             parts, threads = [self.output.part], self.job.threads
             merge_pieces(parts, self.path, threads, by_one_writer=not self.is_resumed)
             self.output.discard()
+
+
+def _damaged(part: Part, reason: str) -> PartsError:
+    from pairalign.formats.part_output import ANEW
+
+    return PartsError(f"'{part.begun}' is damaged: {reason}; {ANEW}")
 
 
 def open_destination(

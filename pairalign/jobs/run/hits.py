@@ -37,7 +37,6 @@ from pairalign.base.arrays import Bools, Doubles, Int32s, Int64s
 from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
 from pairalign.base.error_types import CapacityError, PartsError
 from pairalign.base.spelling import spelled
-from pairalign.formats.part_output import ANEW
 from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.procedure import PlainProcedure
@@ -208,7 +207,7 @@ class HitsJob(Job):
             if left["hits"]:  # else between two blocks
                 rest._best = self._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, LookupError) as error:
-            raise PartsError(f"the manifest is damaged: its hits make no sense; {ANEW}") from error
+            raise PartsError("its hits make no sense") from error
         return rest
 
     def _load_best(self, block: int, written: int, hits: str) -> BestHits:
