@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,6 +137,27 @@ def test_whole_parts_are_not_made_again(scheduler, few_tasks, output, capfd):
     assert main([command, "in.fa", "-o", output, *options, *cluster]) == 0
     assert "2 of 4 parts are there" in capfd.readouterr().err
     assert md5(output) == md5(f"one.{output}")
+
+
+def test_a_part_that_is_complete_when_the_cluster_answers(scheduler, few_tasks, monkeypatch):
+    """A task of the run before goes on when that was killed."""
+    command = ["align", "in.fa", "-q"]
+    assert main([*command, "-o", "one.paf"]) == 0
+    assert main([*command, "-o", "all.paf.parts", "--format", "paf", "--shard", "1/3"]) == 0
+    part = read_manifest("all.paf.parts/part-1-of-3.json")
+    os.close(replace(part, pieces=[], complete=False).write(part.begun))
+    os.rename(part.manifest, "kept")
+    real = dask_cluster._open_client
+
+    def opened(address: str) -> Any:
+        os.rename("kept", part.manifest)
+        os.unlink(part.begun)
+        return real(address)
+
+    monkeypatch.setattr(dask_cluster, "_open_client", opened)
+    cluster = ["--dask", scheduler, "--resume", "--device", "cpu"]
+    assert main([*command, "-o", "all.paf", *cluster]) == 0
+    assert md5("all.paf") == md5("one.paf")
 
 
 def test_a_task_that_runs_again_when_its_part_is_there():

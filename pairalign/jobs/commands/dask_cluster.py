@@ -100,12 +100,11 @@ def make_parts(
     assert writing.dask is not None
     folder = parts_folder_of(writing.output)
     described = describe_run(job, format=format, **more)
-    before = parts_in(folder) if os.path.lexists(folder) else []
-    if any(part.run != described for part in before):
-        raise PartsError(f"'{folder}' has parts of another run: move it away")
+    _parts_there(folder, described)
     with _open_client(writing.dask) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
+        before = _parts_there(folder, described)  # a task of a run before may have ended meanwhile
         kept = [part for part in before if writing.resume and is_complete(part)]
         if kept:
             tasks = kept[0].shards
@@ -123,6 +122,14 @@ def make_parts(
         ]
         _await_parts(client, futures, job, tasks)
     return read_manifests(folder)
+
+
+def _parts_there(folder: str, run: dict[str, Any]) -> list[Part]:
+    """Return the parts in a folder, if there is one; PartsError if some are of another run."""
+    parts = parts_in(folder) if os.path.lexists(folder) else []
+    if any(part.run != run for part in parts):
+        raise PartsError(f"'{folder}' has parts of another run: move it away")
+    return parts
 
 
 def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
