@@ -31,7 +31,7 @@ STEPS = 256
 """Between those the curve is straight: the same bytes on every machine."""
 
 MARKS = 10
-"""Marks of confidence above ``0``, see `pairalign.jobs.msa.msa_html`."""
+"""Marks of confidence above ``0``, see `pairalign.jobs.msa.msa_files`."""
 
 
 def calibrate(means: Doubles, alphabet: Alphabet, sequences: int) -> Doubles:

@@ -88,7 +88,10 @@ def test_what_estimates_statistics_is_loaded_where_they_are_not_published(comman
 def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path):
     program = "import sys; sys.modules['pycuda'] = None\n" + plain_run("main", tmp_path)
     others = {
-        *("subprocess", "hashlib", "html", "tempfile"),
+        *("subprocess", "hashlib", "html", "tempfile", "json"),
+        "pairalign.alignments.tie_counts",
+        "pairalign.formats.pieces",
+        "pairalign.pairs.lists",
         "pairalign.engines.cuda.build",
         "pairalign.jobs.stages.threshold_engine",
         "pairalign.engines.posterior_engines",

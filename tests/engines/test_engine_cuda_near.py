@@ -16,8 +16,8 @@ from pairalign.alignments.problem import Problem as Aligned
 from pairalign.engines.cpu.near_pairs import NearProblem, pairs_within_drop, pairs_within_edits
 from pairalign.engines.cuda import cuda_near, cuda_selection
 from pairalign.engines.cuda.cuda_near import LONGEST, NearKernel, find_on_gpus
-from pairalign.engines.near_engines import find_on
 from pairalign.errors import DeviceError
+from pairalign.jobs.distances.near import find_on
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -116,7 +116,7 @@ def test_which_device(device, monkeypatch):
         assert triples(near) == triples(pairs_within_edits(short, None, 4))
         pairs_within_edits(long, None, 1, find=find_on(name, 1))
         assert len(used) == expected
-    monkeypatch.setattr("pairalign.engines.near_engines.WORTH_A_GPU", 1)
+    monkeypatch.setattr("pairalign.jobs.distances.near.WORTH_A_GPU", 1)
     pairs_within_edits(short, None, 4, find=find_on("auto", 1))
     assert len(used) == 1
     with pytest.raises(DeviceError, match="on CUDA GPUs"):

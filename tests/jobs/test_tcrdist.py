@@ -175,7 +175,7 @@ def test_which_device(device, monkeypatch):
             assert main([*asked, "--device", "cpu"]) == 0
             assert Path("x.tsv").read_text() == texts[-1]
         assert len(used) == times
-    monkeypatch.setattr("pairalign.engines.near_engines.WORTH_A_GPU", 1)
+    monkeypatch.setattr("pairalign.jobs.distances.near.WORTH_A_GPU", 1)
     pairalign.distance("short.tsv", max_tcrdist=200)
     assert len(used) == 1
 

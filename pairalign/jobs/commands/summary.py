@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -109,6 +108,8 @@ class Lines:
         command : str
             Its name, which the object has with the version.
         """
+        import json
+
         from pairalign.base.version import __version__  # looks the version up
 
         return json.dumps({"command": command, "version": __version__, **self.facts})
@@ -121,6 +122,8 @@ class Lines:
         command : str
             Its name; runs of one command share a table.
         """
+        import json
+
         first, *_ = self.facts.get("sets", [{}])
         source = first.get("source") or self.facts.get("written_to", [command])[0]
         row = {
