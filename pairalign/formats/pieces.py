@@ -239,7 +239,7 @@ def read_manifest(path: str) -> Part:
         raise PartsError(f"'{path}': {error.strerror}") from error
     except SchemaError as error:
         raise PartsError(
-            f"'{path}' is damaged ({error}): delete it and make its part again"
+            f"'{path}' is damaged ({error}): delete it and its pieces, and make its part again"
         ) from error
     return part
 

@@ -45,6 +45,15 @@ def part(**changes: Any) -> None:
     change_manifest(Path("parts/part-1-of-2.json"), **changes)
 
 
+def test_what_is_said_of_a_damaged_manifest_helps(capfd):
+    part(run=None)
+    command = "align in.fa -o parts -q --shard 1/2 --format paf"
+    check(capfd, command, "delete it and its pieces, and make its part again")
+    for path in Path("parts").glob("part-1-of-2*"):
+        path.unlink()
+    assert main(command.split()) == 0
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
