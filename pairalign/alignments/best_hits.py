@@ -111,30 +111,13 @@ class BestHits:
         query = np.repeat(np.arange(start, stop, dtype=np.int32), counts)
         return query, self._order[kept["target"]], kept["raw_score"].copy()
 
-    def dump(self) -> bytes:
-        """Return all that `load` needs to go on."""
-        return self.counts.tobytes() + self.hits.tobytes()
-
     def packed(self) -> str:
         """Return what `unpack` needs to go on, as text."""
-        return base64.b64encode(zlib.compress(self.dump(), 1)).decode()
+        dumped = self.counts.tobytes() + self.hits.tobytes()
+        return base64.b64encode(zlib.compress(dumped, 1)).decode()
 
     def unpack(self, packed: str, targets: int) -> None:
-        """Take up what `packed` has returned, as `load` does; it decides no size of memory."""
-        data = base64.b64decode(packed, validate=True)
-        try:
-            dumped = zlib.decompressobj().decompress(data, self.dumped_bytes + 1)
-        except zlib.error as error:
-            raise ValueError(str(error)) from error
-        self.load(dumped, targets)
-
-    @property
-    def dumped_bytes(self) -> int:
-        """Size of what `dump` returns."""
-        return int(self.counts.nbytes + self.hits.nbytes)
-
-    def load(self, dumped: bytes, targets: int) -> None:
-        """Take up what `dump` has returned.
+        """Take up what `packed` has returned; it decides no size of memory.
 
         Parameters
         ----------
@@ -146,9 +129,14 @@ class BestHits:
         ValueError
             It does not make sense.
         """
-        if len(dumped) != self.dumped_bytes:
+        size, all_bytes = self.counts.nbytes, self.counts.nbytes + self.hits.nbytes
+        data = base64.b64decode(packed, validate=True)
+        try:
+            dumped = zlib.decompressobj().decompress(data, all_bytes + 1)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+        if len(dumped) != all_bytes:
             raise ValueError("hits of another size")
-        size = self.counts.nbytes
         counts = np.frombuffer(dumped[:size], np.int32)
         hits = np.frombuffer(dumped[size:], HIT).reshape(self.hits.shape)
         are_possible = (counts >= 0).all() and (counts <= self.hits.shape[1]).all()

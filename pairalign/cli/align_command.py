@@ -12,8 +12,7 @@ from pairalign.base.console import say
 from pairalign.base.declaration import decided_by
 from pairalign.base.dry_run import begin
 from pairalign.base.native import keep_freed_memory
-from pairalign.formats import FORMATS, open_writer
-from pairalign.formats.writer import Content
+from pairalign.formats import FORMATS
 from pairalign.jobs.commands.planning import read_problem, report_of, with_output
 from pairalign.jobs.commands.summary import (
     Lines,
@@ -21,10 +20,8 @@ from pairalign.jobs.commands.summary import (
     describe_steps,
     say_plan,
     say_summary,
-    written_pairs,
 )
-from pairalign.jobs.run.align import Job
-from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
+from pairalign.jobs.run.destination import open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
@@ -33,7 +30,6 @@ from pairalign.requests.align_request import AlignOptions
 from pairalign.statistics.statements import describe_statistics
 
 if TYPE_CHECKING:
-    from pairalign.jobs.report.report_collector import ReportCollector
     from pairalign.jobs.report.report_option import RunReport
     from pairalign.jobs.run.forecast import Work
 
@@ -71,31 +67,28 @@ def _carry_out(
 ) -> Lines:
     """Align, and write; return the summary."""
     run, started = plan.job, time.perf_counter()
-    decided = decided_by(request)
-    if request.writing.dask is not None:
-        from pairalign.jobs.commands.dask_cluster import run_on_cluster
-
-        run_on_cluster(request, run, table.writer_type, **decided)
-        return written_pairs("alignments", run.pairs, request.writing.output)
-    destination = open_destination(request, run, of_block=table.writer_type.of_block, **decided)
+    decided, of_block = decided_by(request), table.writer_type.of_block
+    destination = open_destination(request, run, of_block=of_block, **decided)
     summary = Summary(run.problem, request, pairs=run.pairs_ranked, cells=run.cells)
-    summary.go_on(destination.before)
+    for before in destination.before:
+        summary.go_on(before)
     destination.summary = summary.leave
     run = destination.job
     are_known = not (destination.is_done or (destination.is_resumed and request.has_hits))
     computed = run.cells if are_known else 0
-    collector = None
-    if report is not None:
-        collector = report.collector(run.problem, plan.significance)
+    collector = None if report is None else report.collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
         content = content_of(table, plan, run, destination.piece)
-        with destination.held():
-            _write(run, content, destination, summary, collector)
+        see = [summary.add] if collector is None else [summary.add, collector.add]
+        with (
+            destination.held(),
+            run.open() as results,
+            destination.open_writer(content) as writer,
+        ):
+            destination.write(results, writer, *see)
     destination.finish()
-    if destination.is_done and not destination.before:  # update has made the part
-        return written_pairs("alignments", run.pairs, destination.path)
-    if request.explain:
+    if request.explain and not destination.is_done:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, destination.path, computed)
     if report is not None:
@@ -105,30 +98,3 @@ def _carry_out(
             facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
         report.write(collector, facts, devices=run.devices, realign=plan.realign)
     return lines
-
-
-def _write(
-    run: Job,
-    content: Content,
-    destination: Destination,
-    summary: Summary,
-    collector: ReportCollector | None,
-) -> None:
-    """Align and write what is kept."""
-    with (
-        run.open() as results,
-        open_writer(
-            destination.path,
-            destination.format,
-            content,
-            threads=run.threads,
-            output=destination.output,
-        ) as writer,
-    ):
-        for alignments in results:
-            writer.write(alignments)
-            summary.add(alignments)
-            if collector is not None:
-                collector.add(alignments)
-            del alignments  # or they would stay in memory while the next ones are waited for
-            destination.wrote(writer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,7 @@ from pairalign.formats.distance_parts import (
     write_values,
 )
 from pairalign.formats.output import Output
-from pairalign.formats.pieces import read_manifests, remove_parts
-from pairalign.jobs.commands.dask_cluster import make_parts
+from pairalign.formats.pieces import read_manifests
 from pairalign.jobs.commands.summary import Lines, say_summary, written_pairs
 from pairalign.jobs.distances.distance import (
     count_new,
@@ -130,10 +128,8 @@ def measure_all(
     begin(lambda: job if write is None else distance_work(request, job, write))
     started = time.perf_counter()
     distances: AnyDistances
-    if options.writing.dask is not None:
-        distances, summary.forget = measure_on_cluster(options, job, measure)
-    elif options.writing.resume:
-        distances, done, summary.forget = measure_resumed(options, job, measure)
+    if options.writing.dask is not None or options.writing.resume:
+        distances, done, summary.forget = measure_in_parts(options, job, measure)
     else:
         distances = measure_run(job, measure, request.extend)
     seconds = time.perf_counter() - started
@@ -187,33 +183,26 @@ def write_part(request: DistanceOptions, problem: Problem, run: RunRequest) -> N
     say_summary(request, written_pairs("distances", job.pairs, destination.path))
 
 
-def measure_resumed(
-    request: DistanceOptions | TreeOptions, run: Job, measure: Measure
+def measure_in_parts(
+    request: Options, run: Job, measure: Measure
 ) -> tuple[AnyDistances, Job, Forget]:
-    """Compute all distances, from where a run that was ended had got to; also return what was left.
+    """Compute all distances, on a cluster or from where a run that was ended had got to.
 
-    They are kept in ``OUT.parts`` until they are forgotten.
+    Also return what was left to be done here. They are kept in ``OUT.parts`` until they are
+    forgotten.
     """
     check_sets(run.problem)
-    destination = open_destination(changed(request, format=FORMAT), run, measure=measure.name)
-    kept = destination.output
-    assert kept is not None
-    with destination.held(), kept:
-        _write(destination, kept, run.problem, measure)
-    return merge_distances([kept.part]), destination.job, kept.discard
-
-
-def measure_on_cluster(
-    request: DistanceOptions | TreeOptions, run: Job, measure: Measure
-) -> tuple[AnyDistances, Forget]:
-    """Compute all distances on a cluster; parts are kept until they are forgotten."""
-    check_sets(run.problem)
     command = _command_of_a_part(request, measure)
-    parts = make_parts(request, run, FORMAT, command, measure=measure.name)
-    return merge_distances(parts), partial(remove_parts, parts)
+    destination = open_destination(
+        changed(request, format=FORMAT), run, command=command, measure=measure.name
+    )
+    if not destination.is_done:
+        with destination.held(), destination.open() as kept:
+            _write(destination, kept, run.problem, measure)
+    return merge_distances(destination.parts), destination.job, destination.remove
 
 
-def _command_of_a_part(request: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
+def _command_of_a_part(request: Options, measure: Measure) -> list[str]:
     """Return the arguments of ``distance`` that compute the same distances."""
     values = values_of(request)
     second = values.get("input2")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from pairalign.formats.names import FASTA
-from pairalign.formats.writer import TextWriter
+from pairalign.formats.writer import Amender, TextWriter, renumber
 from pairalign.pairs.want import Detail
+
+_NUMBER = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
 
 
 class FastaWriter(TextWriter):
@@ -24,4 +26,8 @@ class FastaWriter(TextWriter):
     needs = Detail.CIGAR
     of_block = True
     name_rules = (FASTA, FASTA)
-    pair_number = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)
+
+    @classmethod
+    def amender(cls) -> Amender:
+        """Return what numbers pairs: a part does not know how many come before it."""
+        return renumber(_NUMBER, lines=2)

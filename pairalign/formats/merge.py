@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from pairalign.base.arguments import path_text, whole_number
@@ -33,8 +32,6 @@ from pairalign.formats.pieces import (
     read_manifests,
 )
 from pairalign.formats.writer import Writer
-
-_LOOKED_AT_BYTES = 1 << 12  # of a text's end, at first
 
 
 def merge(
@@ -97,9 +94,7 @@ def check_parts_ending(output: str, format: str) -> None:
     check_ending(output, WRITERS[format].suffixes, f"the parts are {format}")
 
 
-def merge_pieces(
-    parts: Sequence[Part], path: Path, threads: int = 1, *, by_one_writer: bool = False
-) -> None:
+def merge_pieces(parts: Sequence[Part], path: Path, threads: int = 1) -> None:
     """Write the whole that parts belong to.
 
     Parameters
@@ -110,8 +105,6 @@ def merge_pieces(
         ``.gz`` compresses.
     threads : int
         To compress on.
-    by_one_writer : bool
-        Whether one writer has written all pieces, so that none is to be amended.
 
     Raises
     ------
@@ -122,34 +115,24 @@ def merge_pieces(
     """
     pieces, writer = pieces_of_whole(parts), WRITERS[parts[0].format]
     with open_output(path, threads=threads) as output:
-        join_pieces(pieces, writer, output, threads, by_one_writer=by_one_writer)
+        join_pieces(pieces, writer, output, threads)
 
 
 def join_pieces(
-    pieces: Sequence[Piece],
-    writer: type[Writer],
-    output: Output,
-    threads: int = 1,
-    *,
-    by_one_writer: bool = False,
+    pieces: Sequence[Piece], writer: type[Writer], output: Output, threads: int = 1
 ) -> None:
     """Write pieces, in the order of output, into an output, which stays open.
 
-    They are amended where they could not know what comes before them; pairs are numbered anew, for
-    pieces do not know how many were left out.
+    They are amended where they could not know what comes before them.
     """
     if writer.joined:
         writer.join_files(map(checked_file, pieces), output, threads)
         return
-    blocks = map(checked_blocks, pieces)
-    if by_one_writer or (writer.pair_number is None and not writer.amended):
+    blocks, amend = map(checked_blocks, pieces), writer.amender()
+    if amend is None or len(pieces) == 1:
         texts: Iterator[bytes] = chain.from_iterable(blocks)
-    elif writer.pair_number is not None:
-        texts = _numbered(map(_whole_lines, blocks), writer.pair_number)
     else:
-        seen: set[bytes] = set()
-        lines = chain.from_iterable(map(_whole_lines, blocks))
-        texts = (writer.amend(text, seen) for text in lines)
+        texts = map(amend, chain.from_iterable(map(_whole_lines, blocks)))
     for text in texts:
         output.write(text)
 
@@ -158,34 +141,6 @@ def checked_file(piece: Piece) -> memoryview:
     """Return the bytes of a piece; PartsError if it is not what was written."""
     check_piece(piece)
     return map_file(piece.path)
-
-
-def _numbered(pieces: Iterable[Iterator[bytes]], pair_number: re.Pattern[bytes]) -> Iterator[bytes]:
-    """Yield the texts of pieces, each of which goes on with the numbers of pairs."""
-    last = 0
-    for texts in pieces:
-        more: int | None = None
-        for text in texts:
-            first = pair_number.search(text)
-            if first:
-                more = last + 1 - int(first[2]) if more is None else more
-                last = _last_number(text, pair_number) + more
-            yield _renumbered(text, pair_number, more or 0)
-
-
-def _last_number(text: bytes, pair_number: re.Pattern[bytes]) -> int:
-    """Return the last number of a pair in a text that has one; most of it is not looked at."""
-    size = _LOOKED_AT_BYTES
-    while not (numbers := pair_number.findall(text, max(0, len(text) - size))):
-        size *= 2
-    return int(numbers[-1][1])
-
-
-def _renumbered(text: bytes, pair_number: re.Pattern[bytes], more: int) -> bytes:
-    """Add to the numbers of pairs."""
-    if more == 0:
-        return text
-    return pair_number.sub(lambda match: match[1] + b"%d" % (int(match[2]) + more), text)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -263,7 +263,7 @@ class FileOutput(Output):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._part: PartFile | None = None
+        self._new: PartFile | None = None
         self._is_null = False
         self._file: IO[bytes] | None = None
         try:
@@ -284,13 +284,13 @@ class FileOutput(Output):
         if place is None:
             self._is_null = os.path.realpath(path) == os.devnull
             return open(path, "wb", buffering=0)
-        self._part = PartFile(*place)
-        return open(self._part.descriptor, "wb", buffering=0)
+        self._new = PartFile(*place)
+        return open(self._new.descriptor, "wb", buffering=0)
 
     @property
     def waits_for_readers(self) -> bool:
         """False for a regular file, and for the null device."""
-        return self._part is None and not self._is_null
+        return self._new is None and not self._is_null
 
     @property
     def descriptor(self) -> int | None:
@@ -300,7 +300,7 @@ class FileOutput(Output):
     @property
     def folder(self) -> str | None:
         """The folder of a regular file."""
-        return None if self._part is None else os.path.dirname(self._part.final) or "."
+        return None if self._new is None else os.path.dirname(self._new.final) or "."
 
     def explain(self, error: OSError) -> OSError:
         """Return the error to raise when writing to `descriptor` failed."""
@@ -317,9 +317,9 @@ class FileOutput(Output):
             if self._file is not None:
                 self._file.flush()
                 self._close_file()
-            if self._part is not None:
-                self._part.publish()
-                self._part = None
+            if self._new is not None:
+                self._new.publish()
+                self._new = None
         except OSError as error:
             raise output_error(self.path, error) from error
         finally:
@@ -329,9 +329,9 @@ class FileOutput(Output):
         """Remove what has been written, where that can be done."""
         with contextlib.suppress(OSError):
             self._close_file()
-        part, self._part = self._part, None
-        if part is not None:
-            part.remove()
+        new, self._new = self._new, None
+        if new is not None:
+            new.remove()
 
     def _close_file(self) -> None:
         file, self._file = self._file, None
@@ -358,9 +358,9 @@ class HeldOutput(FileOutput):
 
         place = None if self.path == "-" else find_place(os.fspath(self.path))
         final = os.path.join(gettempdir(), "pairalign") if place is None else place[0]
-        self._part = PartFile(final, _PRIVATE)
-        self.path = self._part.path
-        return open(self._part.descriptor, "wb", buffering=0)
+        self._new = PartFile(final, _PRIVATE)
+        self.path = self._new.path
+        return open(self._new.descriptor, "wb", buffering=0)
 
     def text(self) -> memoryview:
         """Return what was written."""

@@ -13,15 +13,14 @@ import fcntl
 import logging
 import os
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from pairalign.base.compression import add_to_checksum
 from pairalign.base.dry_run import begin
-from pairalign.base.error_types import OutputError, PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import parts_folder_of, remove_empty_folder, remove_regular
-from pairalign.formats.output import Bytes, Output, output_error, write_all
+from pairalign.formats.output import Bytes, FileOutput, output_error
 from pairalign.formats.pieces import (
     Part,
     check_place,
@@ -38,7 +37,7 @@ ANEW = "delete it and the pieces beside it to begin anew"
 _IS_HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
-class PartOutput(Output):
+class PartOutput(FileOutput):
     """Writes the pieces of a part.
 
     Parameters
@@ -70,7 +69,7 @@ class PartOutput(Output):
         self._is_begun = False
         self._lock: int | None = None
         self._new: PartFile | None = None
-        self._file: int | None = None
+        self._file: IO[bytes] | None = None
         self._checksum = ctypes.c_uint32()
         self.last: Callable[[], tuple[int, int, dict[str, Any]]] | None = None
         self._makes_folder = not os.path.isdir(part.folder)
@@ -81,7 +80,7 @@ class PartOutput(Output):
                 self._go_on()
             if not self.part.is_begun:
                 self._begin()
-            self._open()
+            super().__init__(self.part.next_piece())
         except BaseException:
             self.abort()
             raise
@@ -131,48 +130,24 @@ class PartOutput(Output):
         if lock is not None:
             os.close(lock)
 
-    def _open(self) -> None:
+    def _open(self) -> IO[bytes]:
         """Open the next piece; its descriptor is that of the one before."""
-        path = self.part.next_piece()
-        try:
-            self._new = PartFile(os.path.realpath(path), None)
-            if self._file is None:
-                self._file = self._new.descriptor
-            else:  # native code writes to it
-                os.dup2(self._new.descriptor, self._file)
-                os.close(self._new.descriptor)
-        except OSError as error:
-            raise output_error(path, error) from error
         self._checksum.value = 0
-
-    @property
-    def waits_for_readers(self) -> bool:
-        """False: it is a regular file."""
-        return False
-
-    @property
-    def descriptor(self) -> int | None:
-        """The open piece."""
+        self._new = PartFile(os.path.realpath(self.path), None)
+        if self._file is None:
+            return open(self._new.descriptor, "wb", buffering=0)
+        os.dup2(self._new.descriptor, self._file.fileno())  # native code writes to it
+        os.close(self._new.descriptor)
         return self._file
-
-    @property
-    def folder(self) -> str:
-        """The folder of the part."""
-        return self.part.folder
 
     @property
     def checksum(self) -> ctypes.c_uint32:
         """The CRC-32 of what has been written of the piece."""
         return self._checksum
 
-    def explain(self, error: OSError) -> OSError:
-        """Return the error to raise when writing to `descriptor` failed."""
-        return error if isinstance(error, OutputError) else output_error(self.part.piece(), error)
-
     def write(self, data: Bytes) -> int:
         """Write all of `data`; return its size."""
-        assert self._file is not None, "written after the end"
-        size = write_all(partial(os.write, self._file), data, self.part.piece())
+        size = super().write(data)
         self._checksum.value = add_to_checksum(self._checksum.value, data)
         return size
 
@@ -183,16 +158,33 @@ class PartOutput(Output):
         summary: dict[str, Any] | None = None,
         *,
         job: dict[str, Any] | None = None,
-        complete: bool = False,
     ) -> None:
         """End a piece, of all that came since the one before; see `Part` and `Piece`."""
+        self._end(start, pairs, summary, job)
+        if self._keeps:
+            self._save()
+        if self._new is None:
+            self.path = self.part.next_piece()
+            try:
+                self._file = self._open()
+            except OSError as error:
+                raise output_error(self.path, error) from error
+
+    def _end(
+        self,
+        start: int,
+        pairs: int,
+        summary: dict[str, Any] | None = None,
+        job: dict[str, Any] | None = None,
+    ) -> None:
+        """End a piece, of which the manifest does not know yet: after a kill it is made again."""
         assert self._file is not None
         try:
-            size = os.lseek(self._file, 0, os.SEEK_CUR)
+            size = self._file.tell()
             if size:
                 assert self._new is not None
                 if self._keeps:
-                    os.fdatasync(self._file)
+                    os.fdatasync(self._file.fileno())
                 self._new.publish()
                 self._new = None
         except OSError as error:
@@ -200,13 +192,6 @@ class PartOutput(Output):
         if size or pairs:
             self.part.add(start, pairs, size, f"{self._checksum.value:08x}")
         self.part.job, self.part.summary = job or {}, summary or {}
-        self.part.complete = complete
-        if complete:  # after a kill this piece is made again
-            return
-        if self._keeps:
-            self._save()
-        if size:
-            self._open()
 
     def close(self) -> None:
         """End the last piece; the part is complete. May come twice."""
@@ -214,9 +199,9 @@ class PartOutput(Output):
             return
         assert self.last is not None
         try:
-            self.cut(*self.last(), complete=True)
+            self._end(*self.last())
         finally:
-            self._close_file()
+            super().abort()
 
     def finish(self) -> None:
         """Put the manifest of the complete part into its place; what was there before goes."""
@@ -226,9 +211,8 @@ class PartOutput(Output):
 
     def discard(self) -> None:
         """Remove the part: what was made of it is there."""
-        self._close_file()
+        super().abort()
         self.part.pieces, self.part.job = [], {}  # or after a kill pieces would be missed
-        self.part.complete = False
         self._save()
         remove_parts([self.part])
         self._unlock()
@@ -238,7 +222,7 @@ class PartOutput(Output):
 
         A command that is refused when all is open can so be given again as it should have been.
         """
-        self._close_file()
+        super().abort()
         part = self.part
         if not (part.is_begun or part.named()):
             with contextlib.suppress(OSError):
@@ -247,13 +231,6 @@ class PartOutput(Output):
                 if self._makes_folder:
                     remove_empty_folder(part.folder)
         self._unlock()
-
-    def _close_file(self) -> None:
-        new, self._new, file, self._file = self._new, None, self._file, None
-        if file is not None:
-            os.close(file)
-        if new is not None:
-            new.remove()
 
 
 def whole_part(output: str) -> Part:

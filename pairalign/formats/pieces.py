@@ -49,7 +49,7 @@ from pairalign.formats.schemas import (
 
 _log = logging.getLogger("pairalign")
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
-_VERSION = 1
+_VERSION = 2
 _SHOWN_DIFFERENCES = 6
 
 
@@ -96,7 +96,7 @@ class Part:
     job, summary : dict
         What the job, and `pairalign.jobs.commands.summary`, have to know of what was written.
     complete : bool
-        Whether this is all of it.
+        Whether that is all of it, as the name of its manifest says.
     """
 
     folder: str
@@ -183,7 +183,8 @@ class Part:
         OutputError
             It cannot be written.
         """
-        values = {name: value for name, value in vars(self).items() if name != "folder"}
+        where = ("folder", "complete")
+        values = {name: value for name, value in vars(self).items() if name not in where}
         values["pieces"] = [piece[:-1] for piece in self.pieces]
         text = json.dumps({"pairalign": _VERSION, **values})
         text = f'{text[:-1]}, "digest": "{zlib.crc32(text.encode()):08x}"}}\n'
@@ -228,8 +229,9 @@ def read_manifest(path: str) -> Part:
         for piece, number in zip(pieces, files, strict=False):
             start, pairs, size, checksum = piece
             part.pieces.append(Piece(start, pairs, size, checksum, part.piece(number)))
-        named = (part.begun, part.manifest)[: 1 + part.complete]
-        if os.path.basename(path) not in map(os.path.basename, named) or part.shard > part.shards:
+        name, part.complete = os.path.basename(path), path.endswith(".json")
+        named = map(os.path.basename, (part.begun, part.manifest))
+        if name not in named or part.shard > part.shards:
             raise SchemaError(f"it is that of part {part.shard} of {part.shards}")
         if part.summary:
             check_object(part.summary, SUMMARY_LEFT)

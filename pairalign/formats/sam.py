@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.formats.names import NameRule
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
-from pairalign.formats.writer import PLAIN_CIGAR, Content, PairLines, TextWriter
+from pairalign.formats.writer import PLAIN_CIGAR, Amender, Content, PairLines, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import slices, whole_of
 from pairalign.sequences.sets import SequenceSet
@@ -59,7 +60,6 @@ class SamWriter(TextWriter):
 
     name = "sam"
     lines = PairLines(names=(0, 2), comment=b"@")
-    amended = True
     suffixes = (".sam",)
     needs = Detail.CIGAR
     either_strand = True
@@ -118,8 +118,9 @@ class SamWriter(TextWriter):
         return secondary
 
     @classmethod
-    def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
-        """Make the first record of each query primary and the others secondary; add queries."""
+    def amender(cls) -> Amender:
+        """Return what makes the first record of each query primary and the others secondary."""
+        seen: set[bytes] = set()
 
         def with_flag(match: re.Match[bytes]) -> bytes:
             flag = int(match[2]) & ~_SECONDARY
@@ -128,7 +129,7 @@ class SamWriter(TextWriter):
             seen.add(match[1])
             return b"%s\t%d\t" % (match[1], flag)
 
-        return _FLAG.sub(with_flag, text)
+        return partial(_FLAG.sub, with_flag)
 
 
 def _check_qualities(sequences: SequenceSet, qualities: UInt8s) -> None:

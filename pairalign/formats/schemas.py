@@ -75,7 +75,6 @@ def _one_of(*values: str) -> Kind:
 
 
 _TEXT = Kind("a text", lambda value: isinstance(value, str))
-_FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 _OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 _COUNT = _whole(0, _MOST)
 _CRC = Kind(
@@ -94,7 +93,7 @@ _PIECE = Kind(
 )
 
 MANIFEST: Schema = {
-    "pairalign": Field(_whole(1, 1)),
+    "pairalign": Field(_whole(2, 2)),
     "run": Field(_OBJECT),
     "format": Field(_one_of(*PIECES)),
     "shard": Field(_whole(1, MOST_SHARDS)),
@@ -104,7 +103,6 @@ MANIFEST: Schema = {
     "pieces": Field(_list_of(_PIECE)),
     "job": Field(_OBJECT),
     "summary": Field(_OBJECT),
-    "complete": Field(_FLAG),
     "digest": Field(_CRC),
 }
 """A part's manifest: `pairalign.formats.pieces.Part`, its version, and the CRC-32 of both."""

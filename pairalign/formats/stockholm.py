@@ -11,10 +11,12 @@ from pairalign.base.error_types import FormatError
 from pairalign.formats.names import STOCKHOLM
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
-from pairalign.formats.writer import Content, TextWriter
+from pairalign.formats.writer import Amender, Content, TextWriter, renumber
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import slices, whole_of
 from pairalign.sequences.sets import SequenceSet
+
+_NUMBER = re.compile(rb"^(#=GF ID pair)(\d+)", re.MULTILINE)
 
 
 class StockholmWriter(TextWriter):
@@ -35,7 +37,6 @@ class StockholmWriter(TextWriter):
     name = "stockholm"
     suffixes = (".sto", ".stk", ".stockholm")
     needs = Detail.CIGAR
-    pair_number = re.compile(rb"^(#=GF ID pair)(\d+)", re.MULTILINE)
     of_block = True
     shows_confidence = True
     name_rules = (STOCKHOLM, STOCKHOLM)
@@ -47,6 +48,11 @@ class StockholmWriter(TextWriter):
     def set_text(self, sequences: SequenceSet, residues: bool, titles: bool) -> SetText:
         """Return what native code writes of a set: headers, too."""
         return super().set_text(sequences, residues, True)
+
+    @classmethod
+    def amender(cls) -> Amender:
+        """Return what numbers pairs: a part does not know how many come before it."""
+        return renumber(_NUMBER)
 
 
 def check_distinct_names(content: Content, format: str, why: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -32,6 +33,21 @@ if TYPE_CHECKING:
 
 
 _NAMES = (("query", "qseqid"), ("target", "sseqid"))
+
+Amender = Callable[[bytes], bytes]
+"""Takes some whole lines of a file, in order; returns them as they are after those before."""
+
+
+def renumber(number: re.Pattern[bytes], lines: int = 1) -> Amender:
+    """Return what numbers the pairs of a file, each of which has some lines with its number.
+
+    Parameters
+    ----------
+    number : re.Pattern
+        What is before a number, and the number.
+    """
+    count = itertools.count(lines)
+    return partial(number.sub, lambda match: match[1] + b"%d" % (next(count) // lines))
 
 
 @dataclass(frozen=True)
@@ -229,12 +245,8 @@ class Writer(Abortable):
         Whether it can have each pair a second time with query and target exchanged.
     pairs_once : bool
         Whether it has a pair once, whichever sequence is the query.
-    pair_number : re.Pattern or None
-        Where it numbers the pairs that it shows: what is before a number, and the number.
     joined : bool
         Whether `join_files` makes one of its parts, and of what is before and after a `flush`.
-    amended : bool
-        Whether `amend` changes lines that come after others.
     lines : PairLines or None
         How it has a line for each alignment, if it has: `update` then copies lines.
     adds_pairs : bool
@@ -284,9 +296,7 @@ class Writer(Abortable):
     either_strand: ClassVar[bool] = False
     takes_both_ways: ClassVar[bool] = False
     pairs_once: ClassVar[bool] = False
-    pair_number: ClassVar[re.Pattern[bytes] | None] = None
     joined: ClassVar[bool] = False
-    amended: ClassVar[bool] = False
     lines: ClassVar[PairLines | None] = None
     adds_pairs: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
@@ -362,9 +372,9 @@ class Writer(Abortable):
         raise NotImplementedError
 
     @classmethod
-    def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
-        """Return whole lines as they are after others, of which `seen` keeps what matters."""
-        raise NotImplementedError
+    def amender(cls) -> Amender | None:
+        """Return what is given all lines of a file, where some depend on what comes before them."""
+        return None
 
     @classmethod
     def pairs_of(cls, data: memoryview) -> tuple[Int32s, Int32s]:

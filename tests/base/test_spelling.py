@@ -45,6 +45,7 @@ FOREIGN = {
     "pairalign/jobs/msa/msa_families.py": "a command's",
     "pairalign/jobs/msa/msa_plan.py": "a command's",
     "pairalign/jobs/overlaps/overlap_graph.py": "a command's",
+    "pairalign/jobs/run/dask_cluster.py": "a command's, and those of programs that tasks start",
     "pairalign/jobs/update/update.py": "the program's arguments, which parts store",
     "pairalign/scoring/scoring_request.py": "other programs' options in help",
     "pairalign/statistics/statements.py": "text of files, whose bytes stay",

@@ -49,7 +49,7 @@ PHASES = {
         READING,
         "pairalign.cli.align_command:plan_alignment",
         ALIGNING,
-        "pairalign.cli.align_command:open_writer",
+        "pairalign.jobs.run.file_destination:open_writer",
     ],
     "distance": ["pairalign.cli.distance_command:write_distances"],
     "tree": ["pairalign.cli.tree_command:build_tree"],
@@ -58,7 +58,7 @@ PHASES = {
         "pairalign.jobs.overlaps.overlap:read_candidates",
         "pairalign.jobs.overlaps.overlap:find_candidates",
         "pairalign.jobs.overlaps.overlap_plan:open_filters",
-        "pairalign.jobs.overlaps.overlap_command:open_writer",
+        "pairalign.jobs.run.file_destination:open_writer",
     ],
     "merge": [
         "pairalign.cli.merge_command:read_manifests",

@@ -112,6 +112,9 @@ def test_both_strands(mode, options):
 def test_a_folder_can_be_added_to():
     make_parts("--format", "paf", shards=1)
     update("parts", "new.fa", "-o", "parts2/")
+    os.mkdir("parts3")
+    update("parts", "new.fa", "-o", "parts3")
+    assert sorted(os.listdir("parts3")) == sorted(os.listdir("parts2"))
     update("parts2", "newer.fa", "-o", "updated.paf.gz")
     align(
         *("old.fa", "--also", "new.fa", "--also", "newer.fa", "-q", "-o", "fresh.paf.gz"),
@@ -143,11 +146,7 @@ def test_entries_of_matrices(options, shards):
     said, wanted = (
         json.loads(Path(one, "part-1-of-1.json").read_text()) for one in ("updated", "all")
     )
-    own = {
-        "command": None,
-        "summary": None,
-        "digest": None,
-    }  # of an update nothing is known of what was written
+    own = {"command": None, "digest": None}
     assert {**said, **own} == {**wanted, **own}
 
 
@@ -355,6 +354,24 @@ def test_what_the_run_was_asked_is_checked(request_of_run, expected, capsys):
     message = said(capsys, "parts", "new.fa", "-o", "updated")
     assert message.startswith("pairalign: error: 'parts'")
     assert expected in message
+
+
+@pytest.mark.parametrize("format", ["tsv", "fasta", "npz", "paf of hits"])
+def test_a_folder_knows_what_was_written(format):
+    """As one that a run of all has made."""
+    format, _, hits = format.partition(" of ")
+    options = ["--format", format, *(["--max-hits", "2"] if hits else [])]
+    make_parts(*options)
+    update("parts", "new.fa", "-o", "parts2/")
+    update("parts2", "newer.fa", "-o", "parts3/")
+    new = ("--also", "new.fa", "--also", "newer.fa")
+    align("old.fa", *new, "-o", "all", "--shard", "1/1", "-q", *options)
+    said, wanted = (
+        json.loads(Path(one, "part-1-of-1.json").read_text())["summary"]
+        for one in ("parts3", "all")
+    )
+    assert said == wanted
+    assert said["kept"] > 100 - 40 * bool(hits)
 
 
 def test_the_summary_counts_new_pairs(capsys):

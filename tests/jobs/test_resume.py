@@ -142,13 +142,13 @@ def test_results_are_committed_as_often_as_they_are_to_be(monkeypatch, command, 
     expected = md5("out")
     monkeypatch.setattr(slabs_module, "_CORE_SPEED", 10)
     commits = []
-    cut = PartOutput.cut
+    end = PartOutput._end
 
-    def counted(self: PartOutput, start: int, pairs: int, *summary: Any, **more: Any) -> None:
+    def counted(self: PartOutput, start: int, pairs: int, *more: Any) -> None:
         commits.append(start + pairs)
-        cut(self, start, pairs, *summary, **more)
+        end(self, start, pairs, *more)
 
-    monkeypatch.setattr(PartOutput, "cut", counted)
+    monkeypatch.setattr(PartOutput, "_end", counted)
     run(*words, "--resume", "--commit-every", seconds)
     assert md5("out") == expected
     assert commits == sorted(commits)

@@ -17,13 +17,11 @@ from pairalign.formats import (
     OVERLAP_FORMATS,
     Writer,
     check_shown,
-    open_writer,
 )
 from pairalign.formats.names import FASTA
 from pairalign.formats.writer import Content, Shown
-from pairalign.jobs.commands.dask_cluster import run_on_cluster
 from pairalign.jobs.commands.planning import read_sequences, report_of, with_output
-from pairalign.jobs.commands.summary import Lines, say_summary, written_pairs
+from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
 from pairalign.jobs.overlaps.overlap_plan import check_costs
@@ -122,13 +120,12 @@ def _carry_out(command: _Command) -> Lines:
         if request.trimmed is not None:
             trimmed.write(request.trimmed, request.input, *request.reading.also)
     job, decided = run.alignment, command.decided(run, overhang)
-    if request.writing.dask is not None:
-        run_on_cluster(request, job, command.writer_type, **decided)
-        return written_pairs("overlaps", job.pairs, request.writing.output)
     destination = open_destination(request, job, **decided)
     seen = OverlapWatcher(request, job.problem, overhang, command.report)
-    kinds = destination.before.get("kinds", [])
-    before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
+    before = np.zeros(INTERNAL + 1, np.int64)
+    for one in destination.before:
+        kinds = np.array(one.get("kinds", []), np.int64)[: len(before)]
+        before[: len(kinds)] += kinds
     counts, writing = before, 0.0
     keep_freed_memory(job.memory_bytes)
     if not destination.is_done:
@@ -198,13 +195,7 @@ def _write(
                 return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
         content = _content(command, run, overhang, kept=seen.kept, piece=destination.piece)
-        with open_writer(
-            destination.path,
-            destination.format,
-            content,
-            threads=run.threads,
-            output=destination.output,
-        ) as writer:
+        with destination.open_writer(content) as writer:
             destination.summary = partial(_left, before, writer)
             for alignments in watched:
                 started = time.perf_counter()

@@ -38,7 +38,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 _SIZE_BYTES = 8
 
 
-class KeptResults:
+class KeptResults(PartOutput):
     """Results that a run has kept, and those to come.
 
     Parameters
@@ -64,11 +64,9 @@ class KeptResults:
     """
 
     def __init__(self, path: str, run: dict[str, Any], seconds: float = COMMIT_SECONDS) -> None:
-        begun = replace(whole_part(path), format=STEPS, run=run)
-        self._output = PartOutput(begun, resume=True)
-        self._before = [piece for piece in self._output.part.pieces if piece.bytes]
-        self.pairs = self._kept = self._output.part.pairs
-        self._pairs = self.pairs
+        super().__init__(replace(whole_part(path), format=STEPS, run=run), resume=True)
+        self._before = [piece for piece in self.part.pieces if piece.bytes]
+        self.pairs = self._kept = self._pairs = self.part.pairs
         self._seconds = seconds
         self._cut_at = time.monotonic()
 
@@ -101,7 +99,7 @@ class KeptResults:
 
     def damaged(self, reason: str) -> PartsError:
         """Return the error to raise where what was kept does not fit the run."""
-        return PartsError(f"'{self._output.part.begun}': a piece is damaged ({reason}); {ANEW}")
+        return PartsError(f"'{self.part.begun}': a piece is damaged ({reason}); {ANEW}")
 
     def add(self, phase: str, arrays: Arrays, pairs: int) -> None:
         """Keep a result of some pairs, and end a piece if it is time."""
@@ -109,20 +107,12 @@ class KeptResults:
         archive = io.BytesIO()
         np.savez(archive, phase=np.array(phase), **arrays)  # type: ignore[arg-type]
         data = archive.getbuffer()
-        self._output.write(len(data).to_bytes(_SIZE_BYTES, "little"))
-        self._output.write(data)
+        self.write(len(data).to_bytes(_SIZE_BYTES, "little"))
+        self.write(data)
         self._pairs += pairs
         if time.monotonic() - self._cut_at >= self._seconds:
-            self._output.cut(self._kept, self._pairs - self._kept)
+            self.cut(self._kept, self._pairs - self._kept)
             self._kept, self._cut_at = self._pairs, time.monotonic()
-
-    def discard(self) -> None:
-        """Remove what was kept: the output is there."""
-        self._output.discard()
-
-    def abort(self) -> None:
-        """Let go of the files, which stay with what has been kept."""
-        self._output.abort()
 
 
 @contextmanager

@@ -14,14 +14,14 @@ import numpy as np
 
 from pairalign.alignments.alignment_records import Layout, SetNames, read_lines
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Writer
 from pairalign.pairs.positions import order_keys
 from pairalign.sequences.sets import SequenceSet
 
-_BLOCK = 4 << 20
+_BLOCK, _LINE = 4 << 20, 1 << 12
 _LINES_A_WRITE = 1 << 16
 
 
@@ -92,11 +92,6 @@ class Interleaver:
         for first, stop in _blocks(text, start):
             self._texts.append(self._read(text[first:stop], old))
 
-    def pairs(self) -> tuple[Int32s, Int32s]:
-        """Return the pairs that have a line, each once: input indices, the lower first."""
-        pairs = np.concatenate([np.empty(0, np.int64), *(text.pairs for text in self._texts)])
-        return pairs_of_numbers(np.unique(pairs))
-
     def write(self, output: Output) -> None:
         """Write header and lines."""
         output.write(self._header)
@@ -104,10 +99,10 @@ class Interleaver:
         order = np.argsort(np.concatenate([np.empty(0, np.int64), *keys]), kind="stable")
         del keys
         before = np.cumsum([0, *(len(text.pairs) for text in self._texts)])
-        seen: set[bytes] = set()
+        amend = self._writer.amender()
         for start in range(0, len(order), _LINES_A_WRITE):
             block = b"".join(self._runs(order[start : start + _LINES_A_WRITE], before))
-            output.write(self._writer.amend(block, seen) if self._writer.amended else block)
+            output.write(block if amend is None else amend(block))
 
     def _keys_of(self, pairs: Int64s) -> Int64s:
         """Return what sorts pairs as windows do."""
@@ -129,16 +124,11 @@ class Interleaver:
 
     def _end_of_header(self, text: memoryview) -> int:
         """Return where the first line of a pair begins."""
-        comment, lines = self._lines.comment, self._lines.header_lines
-        end = 0
-        for first, stop in _blocks(text, 0):
-            block = bytes(text[first:stop])
-            at = 0
-            while at < len(block):
-                if lines == 0 and not (comment and block.startswith(comment, at)):
-                    return end
-                at = block.find(b"\n", at) + 1 or len(block)
-                end, lines = first + at, max(lines - 1, 0)
+        comment, left, end = self._lines.comment, self._lines.header_lines, 0
+        while end < len(text) and (
+            left > 0 or (comment and text[end : end + len(comment)] == comment)
+        ):
+            end, left = _after_line(text, end), left - 1
         return end
 
     def _read(self, text: memoryview, old: int | None) -> _Lines:
@@ -158,15 +148,18 @@ class Interleaver:
         return _Lines(text, starts, ends, pairs)
 
 
+def _after_line(text: memoryview, start: int) -> int:
+    """Return where the line that has a byte ends."""
+    for at in range(start, len(text), _LINE):
+        end = bytes(text[at : at + _LINE]).find(b"\n")
+        if end >= 0:
+            return at + end + 1
+    return len(text)
+
+
 def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of whole lines of about `_BLOCK` bytes."""
     while start < len(text):
-        stop = min(start + _BLOCK, len(text))
-        while stop < len(text):
-            end = bytes(text[start:stop]).rfind(b"\n") + 1
-            if end:
-                stop = start + end
-                break
-            stop = min(stop + _BLOCK, len(text))
+        stop = _after_line(text, min(start + _BLOCK, len(text)) - 1)
         yield start, stop
         start = stop

@@ -21,7 +21,7 @@ from pairalign.base.error_types import FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
-from pairalign.formats import WRITERS, open_writer
+from pairalign.formats import WRITERS
 from pairalign.formats.merge import check_parts_ending, checked_file, join_pieces
 from pairalign.formats.output import HeldOutput, Output, map_file, refuse_inputs
 from pairalign.formats.pieces import (
@@ -35,6 +35,7 @@ from pairalign.formats.pieces import (
 )
 from pairalign.formats.readers import open_reader
 from pairalign.jobs.commands.planning import read_problem
+from pairalign.jobs.commands.summary import Summary
 from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.destination import (
     Destination,
@@ -96,8 +97,8 @@ def update(
     new : path, or sequence of paths
         Files of sequences, which come last.
     output : str or path
-        The file appears when it is complete; with a ``/`` at the end a folder of one part, to which
-        more can be added.
+        The file appears when it is complete; a folder that is there, or a name with a ``/`` at the
+        end, takes one part, to which more can be added.
     device, kernel, threads, memory, progress
         As for `pairalign.align`.
 
@@ -142,31 +143,18 @@ class Update:
         A run of all sequences.
     old : int
         Sequences of the earlier run.
+    parts : list of Part
+        Its results.
     pieces : list of Piece
-        Its results, in the order of output.
+        What these are kept in, in the order of output.
     """
 
     request: AlignOptions
     table: Table
     plan: AlignmentPlan
     old: int
+    parts: list[Part]
     pieces: list[Piece]
-
-    @property
-    def output(self) -> str:
-        """Where results go, see `OutputRules`."""
-        return self.request.writing.path
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of all sequences."""
-        count = len(self.plan.job.queries)
-        return count * (count - 1) // 2
-
-    @property
-    def new_pairs(self) -> int:
-        """Pairs that have a new sequence."""
-        return self.pairs - self.old * (self.old - 1) // 2
 
     def write(self) -> Updated:
         """Align pairs that have a new sequence, and write all."""
@@ -174,7 +162,10 @@ class Update:
         with destination.held():
             _write(self, destination)
         destination.finish()
-        return Updated(self.output, self.pairs, self.new_pairs)
+        pairs, known = (
+            count * (count - 1) // 2 for count in (len(self.plan.job.queries), self.old)
+        )
+        return Updated(destination.path, pairs, pairs - known)
 
 
 def plan_update(request: UpdateOptions) -> Update:
@@ -204,7 +195,7 @@ def plan_update(request: UpdateOptions) -> Update:
     rules = replace(align.reading, qualities=table.writer_type.shows_qualities)
     plan = plan_alignment(align, read_problem(align, rules), run)
     _check_statistics(table, old, plan)
-    return Update(align, table, plan, len(old.job.queries), pieces)
+    return Update(align, table, plan, len(old.job.queries), parts, pieces)
 
 
 def _refuse_what_is_read(request: UpdateOptions) -> None:
@@ -264,12 +255,13 @@ def _with_new(before: AlignOptions, request: UpdateOptions, first: Part) -> Alig
         command = without_option(command, name, values=1)
     also = [word for path in request.new for word in ("--also", path)]
     values = {**how, "format": first.format, "also": (*before.reading.also, *request.new)}
-    if request.writing.output.endswith(os.sep):
-        folder = request.writing.output.rstrip(os.sep)
+    output = request.writing.output
+    if output.endswith(os.sep) or os.path.isdir(output):
+        folder = output.rstrip(os.sep)
         words = [*command, *also, "-o", folder, "--shard", "1/1"]
         values |= {"shard": (1, 1), "output": folder, "command_line": tuple(words)}
-    elif request.writing.output != "-":
-        check_parts_ending(request.writing.output, first.format)
+    elif output != "-":
+        check_parts_ending(output, first.format)
     return changed(before, **values)
 
 
@@ -309,26 +301,36 @@ def _write(update: Update, destination: Destination) -> None:
     fields = [field.name for field in update.table.shown.fields]
     writer_type, job = update.table.writer_type, update.plan.job
     columns = None if writer_type.lines is None else writer_type.lines.columns_of_names(fields)
-    lines = None
+    summary = Summary(job.problem, update.request, pairs=job.pairs, cells=0)
+    destination.summary = summary.leave
+
+    def align(results: Results, output: Output | None = None) -> None:
+        keep_freed_memory(job.memory_bytes)
+        content = content_of(update.table, update.plan, job)
+        with closing(results), destination.open_writer(content, output) as writer:
+            destination.write(results, writer, summary.add)
+
+    if isinstance(job, HitsJob):
+        align(_results_of(AddedHitsJob.like(job, known=_read_recorded(update), old=update.old)))
+        return
+    if columns is None and not writer_type.adds_pairs:
+        align(_align_again(update))
+        return
+    for part in update.parts:
+        summary.go_on(part.summary)
+    before, lines = [checked_file(piece) for piece in update.pieces], None
     if columns is not None:
         lines = Interleaver(writer_type, columns, job.queries, job.window)
-        for place, piece in enumerate(update.pieces):
-            lines.add(checked_file(piece), whole=place == 0, old=update.old)
-    if isinstance(job, HitsJob):
-        known = _read_recorded(update) if lines is None else PairList(*lines.pairs())
-        job = AddedHitsJob.like(job, known=known, old=update.old)
+        for place, text in enumerate(before):
+            lines.add(text, whole=place == 0, old=update.old)
+    with HeldOutput(update.request.writing.path) as spill_file:
+        align(align_added(job, update.old), spill_file)
         with destination.open() as output:
-            _align(update, job, _results_of(job), output)
-    elif lines is not None:
-        with HeldOutput(update.output) as spill_file:
-            _align(update, job, align_added(job, update.old), spill_file)
+            if lines is None:
+                writer_type.join_files([*before, spill_file.text()], output)
+                return
             lines.add(spill_file.text(), whole=True)
-            with destination.open() as output:
-                lines.write(output)
-    elif writer_type.adds_pairs:
-        _add_pairs(update, destination)
-    else:
-        _align_again(update, destination)
+            lines.write(output)
 
 
 def _read_recorded(update: Update) -> PairList:
@@ -337,38 +339,24 @@ def _read_recorded(update: Update) -> PairList:
     if len(update.pieces) == 1:
         check_piece(update.pieces[0])
         return PairList(*read_recorded_pairs(update.pieces[0].path, format, queries))
-    with HeldOutput(update.output) as spill_file:
+    with HeldOutput(update.request.writing.path) as spill_file:
         join_pieces(update.pieces, update.table.writer_type, spill_file)
         return PairList(*read_recorded_pairs(os.fspath(spill_file.path), format, queries))
 
 
-def _add_pairs(update: Update, destination: Destination) -> None:
-    """Write the pairs of the run and new ones, whose order does not matter."""
-    job = update.plan.job
-    with HeldOutput(update.output) as spill_file:
-        _align(update, job, align_added(job, update.old), spill_file)
-        files = [*map(checked_file, update.pieces), spill_file.text()]
-        with destination.open() as output:
-            update.table.writer_type.join_files(files, output)
-
-
-def _align_again(update: Update, destination: Destination) -> None:
-    """Write the pairs that have a new sequence and those that the run has written.
+def _align_again(update: Update) -> Results:
+    """Align the pairs that have a new sequence and those that the run has written.
 
     No other pair can be in the results: one that did not pass does not pass now.
     """
-    recorded = _read_recorded(update)
+    recorded, job = _read_recorded(update), update.plan.job
     first, second = _candidates(update)
     pairs = PairList(
         np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
     )
-    job = update.plan.job
-    request = replace(update.plan.request, pairs=pairs, window=job.window)
     if len(pairs):
-        job = plan_alignment(request, job.problem, update.plan.run).job
-    results = _results_of(job) if len(pairs) else _no_results()
-    with destination.open() as output:
-        _align(update, job, results, output)
+        request = replace(update.plan.request, pairs=pairs, window=job.window)
+        yield from _results_of(plan_alignment(request, job.problem, update.plan.run).job)
 
 
 def _candidates(update: Update) -> tuple[Int32s, Int32s]:
@@ -376,49 +364,18 @@ def _candidates(update: Update) -> tuple[Int32s, Int32s]:
 
     Where most do not pass, rows of all are aligned first: a list of them takes longer.
     """
-    job = update.plan.job
+    job, old = update.plan.job, update.old
     if not (can_be_cut(job) and job.procedure.chooses(job)):
-        return _new_pairs(update.old, len(job.queries))
+        new, first = np.nonzero(np.tri(len(job.queries) - old, len(job.queries), old - 1, np.bool_))
+        return first.astype(np.int32), (old + new).astype(np.int32)
     numbers = [np.empty(0, np.int64)]
-    numbers += (number_pairs(block.query, block.target) for block in align_added(job, update.old))
+    numbers += (number_pairs(block.query, block.target) for block in align_added(job, old))
     return pairs_of_numbers(np.unique(np.concatenate(numbers)))
-
-
-def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
-    """Return input indices of all pairs that have a new sequence, the lower first."""
-    second = np.repeat(np.arange(old, count, dtype=np.int32), np.arange(old, count))
-    starts = np.repeat(
-        np.cumsum(np.arange(old, count)) - np.arange(old, count), np.arange(old, count)
-    )
-    first = (np.arange(len(second)) - starts).astype(np.int32)
-    return first, second
 
 
 def _results_of(job: Job) -> Results:
     with job.open() as results:
         yield from results
-
-
-def _no_results() -> Results:
-    yield from ()
-
-
-def _align(update: Update, job: Job, results: Results, output: Output) -> None:
-    """Align what is planned and write it, which closes the output."""
-    keep_freed_memory(job.memory_bytes)
-    with (
-        closing(results),
-        open_writer(
-            update.output,
-            update.table.writer_type.name,
-            content_of(update.table, update.plan, job),
-            threads=job.threads,
-            output=output,
-        ) as writer,
-    ):
-        for alignments in results:
-            writer.write(alignments)
-            del alignments
 
 
 def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple[Int32s, Int32s]:

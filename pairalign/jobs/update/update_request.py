@@ -28,8 +28,8 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
         OutputRules,
         but=("format", *AT_ONCE),
         output={
-            "help": "file, or - for stdout; .gz compresses; with a / at the end a folder of one "
-            "part, to which more can be added",
+            "help": "file, or - for stdout; .gz compresses; a folder, or a name with a / at the "
+            "end, takes one part, to which more can be added",
             "required": True,
         },
     )

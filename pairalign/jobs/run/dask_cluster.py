@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
 from pairalign.base.declaration import value_of
-from pairalign.base.dry_run import begin
 from pairalign.base.error_types import DeviceError, MissingPackageError, PartsError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.formats.pieces import (
@@ -29,9 +28,8 @@ from pairalign.formats.pieces import (
     remove_parts,
     without_option,
 )
-from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import Job
-from pairalign.jobs.run.kept_results import describe_run
+from pairalign.jobs.run.kept_results import Description
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.shared import OutputOptions
 
@@ -44,15 +42,25 @@ _RETRIES = 3
 _SHOWN_BYTES = 2000
 
 
-def run_on_cluster(request: OutputOptions, job: Job, format: type[Writer], **more: object) -> None:
-    """Do a command on a cluster and write its output.
+def make_parts(
+    request: OutputOptions, job: Job, run: Description, command: Sequence[str] = ()
+) -> list[Part]:
+    """Make all parts of a result on a cluster.
 
     Parameters
     ----------
     job : Job
         Only planned.
-    **more
-        As for `pairalign.jobs.run.kept_results.describe_run`.
+    run : dict
+        What decides the bytes, see `pairalign.jobs.run.kept_results.describe_run`.
+    command : sequence of str
+        Arguments of the program that make a part, less ``--output`` and ``--shard``; default: the
+        request's.
+
+    Returns
+    -------
+    list of Part
+        In the folder ``OUT.parts``, from which the caller removes them when it has used them.
 
     Raises
     ------
@@ -61,50 +69,15 @@ def run_on_cluster(request: OutputOptions, job: Job, format: type[Writer], **mor
     DeviceError
         A task failed again and again; the message has what it said.
     """
-    from pairalign.formats.merge import merge_pieces
-
-    command = without_option(list(request.command_line), "--dask", values=1)
-    command = without_option(command, "--log", values=1)
-    command = without_option(command, "--commit-every", values=1)
-    command = [*without_option(command, "--resume", values=0), "--format", format.name]
-    parts = make_parts(request, job, format.name, command, **more)
-    merge_pieces(parts, request.writing.output, job.threads)
-    remove_parts(parts)
-
-
-def make_parts(
-    request: OutputOptions,
-    job: Job,
-    format: str,
-    command: list[str],
-    **more: object,
-) -> list[Part]:
-    """Make all parts of a result on a cluster.
-
-    Parameters
-    ----------
-    job, **more
-        As for `run_on_cluster`.
-    format : str
-        Of the parts.
-    command : list of str
-        Arguments of the program that make a part, less ``--output`` and ``--shard``.
-
-    Returns
-    -------
-    list of Part
-        In the folder ``OUT.parts``, from which the caller removes them when it has used them.
-    """
-    begin(lambda: job)
     writing = request.writing
     assert writing.dask is not None
+    command = [*command] or _command_of_a_part(request)
     folder = parts_folder_of(writing.output)
-    described = describe_run(job, format=format, **more)
-    _parts_there(folder, described)
+    _parts_there(folder, run)
     with _open_client(writing.dask) as client:
         workers = client.scheduler_info(-1)["workers"].values()
         tasks = min(MOST_TASKS, TASKS_A_WORKER * max(1, len(workers)), job.pairs)
-        before = _parts_there(folder, described)  # a task of a run before may have ended meanwhile
+        before = _parts_there(folder, run)  # a task of a run before may have ended meanwhile
         kept = [part for part in before if writing.resume and is_complete(part)]
         if kept:
             tasks = kept[0].shards
@@ -130,6 +103,14 @@ def _parts_there(folder: str, run: dict[str, Any]) -> list[Part]:
     if any(part.run != run for part in parts):
         raise PartsError(f"'{folder}' has parts of another run: move it away")
     return parts
+
+
+def _command_of_a_part(request: OutputOptions) -> list[str]:
+    """Return the arguments of a command, less those that are of the whole."""
+    command = list(request.command_line)
+    for name, values in (("--dask", 1), ("--log", 1), ("--commit-every", 1), ("--resume", 0)):
+        command = without_option(command, name, values)
+    return [*command, "--format", request.writing.known_format]
 
 
 def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
