@@ -120,19 +120,20 @@ private:
         const int32_t base = state.base;
         const Bytes opens = Bytes::set(-job_.pair->gap_open), extends = Bytes::set(-job_.pair->gap_extend);
         const Bytes match = Bytes::set(job_.match), mismatch = Bytes::set(job_.mismatch);
-        const Bytes none = Bytes::set(0), zero = Bytes::set(-128);
-        const Bytes is_diagonal = Bytes::set(SUBOPTIMAL_DIAGONAL), is_e = Bytes::set(SUBOPTIMAL_E),
-                    is_e_on = Bytes::set(SUBOPTIMAL_E_ON), is_f_on = Bytes::set(SUBOPTIMAL_F_ON),
-                    is_stop = Bytes::set(SUBOPTIMAL_STOP);
+        const Bytes zero = Bytes::set(-128);
         Edge above, below;
         for (int k = 0; k < EDGE; k += LANES) store_any(below.h + k, zero), store_any(below.f + k, zero);
         take_above(from, base, above);
         Best best(row, base, end);
-        uint8_t* flags = band_.flags + band_.flags_at[strip] + (from - band_.low[strip]) * BAND_STRIP;
+        const size_t first =
+            band_.cells_at[strip] + static_cast<size_t>(from - band_.low[strip]) * BAND_STRIP;
+        uint8_t* cells = band_.bytes + first;
+        for (int32_t k = 0; k < count; ++k)
+            band_.bases[first / BAND_STRIP + static_cast<size_t>(k)] = static_cast<int16_t>(base);
         Bytes diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS];
         for (int k = 0; k < VECTORS; ++k)
             diagonal[k] = state.diagonal[k], h[k] = state.h[k], e[k] = state.e[k], f[k] = state.f[k];
-        for (int32_t d = from; d < from + count; ++d, flags += BAND_STRIP) {
+        for (int32_t d = from; d < from + count; ++d, cells += BAND_STRIP) {
             const int32_t edge = from + BAND_STRIP - 1 - d;
             const uint8_t* const residues = residues_.get() + place(d);
             const Bytes h_in = Bytes::load_any(above.h + edge), f_in = Bytes::load_any(above.f + edge);
@@ -148,13 +149,7 @@ private:
                 h[k] = Bytes::max_signed(aligned, Bytes::max_signed(e[k], f[k]));
                 diagonal[k] = h_up;
                 most = Bytes::max_signed(most, h[k]);
-                // Ties: the walk back.
-                Bytes flag = Bytes::with(Bytes::eq(h[k], aligned), is_diagonal, none);
-                flag = Bytes::with(Bytes::eq(h[k], e[k]), is_e, flag);
-                flag = Bytes::with(Bytes::eq(e[k], e_on), is_e_on, flag);
-                flag = Bytes::with(Bytes::eq(f[k], f_on), is_f_on, flag);
-                flag = Bytes::with(Bytes::eq(h[k], zero), is_stop, flag);
-                store_any(flags + k * LANES, flag);
+                store_any(cells + k * LANES, h[k]);
             }
             store_any(below.h + edge, h[VECTORS - 1]);
             store_any(below.f + edge, f[VECTORS - 1]);

@@ -31,9 +31,6 @@ private:
                      extend = Narrow::set(static_cast<int16_t>(job_.pair->gap_extend)),
                      match = Narrow::set(static_cast<int16_t>(job_.match)),
                      mismatch = Narrow::set(static_cast<int16_t>(job_.mismatch)), zero = Narrow::set(0);
-        const Narrow is_diagonal = Narrow::set(SUBOPTIMAL_DIAGONAL), is_e = Narrow::set(SUBOPTIMAL_E),
-                     is_e_on = Narrow::set(SUBOPTIMAL_E_ON), is_f_on = Narrow::set(SUBOPTIMAL_F_ON),
-                     is_stop = Narrow::set(SUBOPTIMAL_STOP);
         alignas(64) int16_t values[BAND_STRIP];
         for (int i = 0; i < BAND_STRIP; ++i)
             values[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
@@ -47,9 +44,9 @@ private:
         diagonal[0] = from_below(zero, load_any(band_.h + place(low - 1) - (LANES - 1)));
         const int16_t* const residues = band_.residues;
         int16_t *const edge_h = band_.h, *const edge_f = band_.f;
-        uint8_t* flags = band_.flags + band_.flags_at[strip];
+        int16_t* cells = band_.shorts + band_.cells_at[strip];
         Narrow enough = Narrow::set(static_cast<int16_t>(larger(1, end.score)));
-        for (int32_t d = low; d < high + BAND_STRIP; ++d, flags += BAND_STRIP) {
+        for (int32_t d = low; d < high + BAND_STRIP; ++d, cells += BAND_STRIP) {
             const size_t at = place(d), below = at + BAND_STRIP - LANES;
             const Narrow h_above = load_any(edge_h + at - (LANES - 1)),
                          f_above = load_any(edge_f + at - (LANES - 1));
@@ -65,13 +62,7 @@ private:
                 h[k] = Narrow::max(Narrow::max(aligned, zero), Narrow::max(e[k], f[k]));
                 diagonal[k] = h_up;
                 most = Narrow::max(most, h[k]);
-                // Ties: the walk back.
-                Narrow flag = Narrow::blend(Narrow::eq(h[k], aligned), is_diagonal, zero);
-                flag = with(Narrow::eq(h[k], e[k]), is_e, flag);
-                flag = with(Narrow::eq(e[k], e_on), is_e_on, flag);
-                flag = with(Narrow::eq(f[k], f_on), is_f_on, flag);
-                flag = with(Narrow::eq(h[k], zero), is_stop, flag);
-                store_bytes(flags + k * LANES, flag);
+                store_any(cells + k * LANES, h[k]);
             }
             store_any(edge_h + below, h[VECTORS - 1]);
             store_any(edge_f + below, f[VECTORS - 1]);
@@ -85,6 +76,8 @@ private:
         }
     }
 };
+
+inline bool suboptimal_band_has_bytes(const SuboptimalJob& job) { return BandBytes::fits(job); }
 
 inline bool suboptimal_band(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end) {
     return BandBytes::fits(job) ? BandBytes(job, band).fill(end) : BandStrips(job, band).fill(end);

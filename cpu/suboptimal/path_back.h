@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../core/batch.h"
+#include "job.h"
 #include "suboptimal.h"
 
 namespace pairalign {
@@ -63,6 +64,49 @@ void trace(Flags& flags, const SuboptimalJob& job, const SuboptimalEnd& end,
         const bool goes_on = flag & (state == IN_E ? SUBOPTIMAL_E_ON : SUBOPTIMAL_F_ON);
         (state == IN_E ? column : row) -= 1;
         if (!goes_on) state = IN_H;
+    }
+    path.finish();
+    found.score = end.score;
+    found.row_start = row, found.row_end = end.row;
+    found.column_start = column, found.column_end = end.column;
+}
+
+// The residues of the longest gap by which H of a cell comes from a cell before it, whose H is at(residues),
+// of `most`; 0: none. A cell that would have to score more by `less` is passed by no such gap where that is
+// more than a new gap from it costs beside one that goes on.
+template <typename At>
+int32_t longest_gap(const pairalign_suboptimal_pair& pair, int32_t h, int32_t most, At at) {
+    int32_t longest = 0, before = h + pair.gap_open;
+    for (int32_t k = 1; k <= most; ++k, before += pair.gap_extend) {
+        const int32_t less = before - at(k);
+        if (less == 0) longest = k;
+        if (less > pair.gap_open - pair.gap_extend) break;
+    }
+    return longest;
+}
+
+// The same way by H of all cells alone, which is score(row, column): more than 0, it says what E and F were.
+// A cell comes from the diagonal only if is_free(row, column).
+// Ties: the walk back.
+template <typename Score, typename IsFree>
+void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& end,
+                  pairalign_suboptimal_found& found, uint32_t* runs, Score score, IsFree is_free) {
+    found = {};
+    RunsBack path(pair, found, runs);
+    int32_t row = end.row, column = end.column;
+    for (int32_t h; (h = score(row, column)) > 0;) {
+        const int32_t more = pair.matrix[pair.rows[row - 1] * SUBOPTIMAL_CODES + pair.columns[column - 1]];
+        if (score(row - 1, column - 1) + more == h && is_free(row, column)) {
+            path.aligned(row--, column--);
+            continue;
+        }
+        int32_t gap = longest_gap(pair, h, column, [&](int32_t k) { return score(row, column - k); });
+        const bool of_rows = gap == 0;
+        if (of_rows) gap = longest_gap(pair, h, row, [&](int32_t k) { return score(row - k, column); });
+        for (; gap > 0; --gap) {
+            path.gap(of_rows);
+            --(of_rows ? row : column);
+        }
     }
     path.finish();
     found.score = end.score;

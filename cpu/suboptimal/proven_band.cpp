@@ -68,8 +68,10 @@ constexpr int32_t FEW_FREE = 20;                            // that free cells n
 // Two columns for each strip, and the memory to fill what is between them.
 class ProvenBand {
 public:
-    ProvenBand(const SuboptimalJob& job, std::vector<Anchor> anchors)
+    ProvenBand(const SuboptimalJob& job, const SuboptimalKernel& kernel, std::vector<Anchor> anchors)
         : job_(job),
+          kernel_(kernel),
+          has_bytes_(kernel.band_has_bytes(job)),
           rows_(job.pair->row_count),
           columns_(job.pair->column_count),
           anchors_(std::move(anchors)) {
@@ -119,8 +121,8 @@ public:
 
     // False where it is too large.
     bool lay() {
-        low_.clear(), high_.clear(), flags_at_.clear(), last_at_.clear();
-        size_t flags = 0, last = 0;
+        low_.clear(), high_.clear(), cells_at_.clear(), last_at_.clear();
+        size_t cells = 0, last = 0;
         const SuboptimalCell before = before_head();
         const int32_t end = std::min(rows_, anchors_.back().row + room_around_ + beyond_);
         first_row_ = std::max(0, before.row - beyond_) / BAND_STRIP * BAND_STRIP;
@@ -137,38 +139,39 @@ public:
             high = std::min(std::max(high, low), columns_);
             if (!high_.empty()) high = std::max(high, high_.back());
             low_.push_back(low), high_.push_back(high);
-            flags_at_.push_back(flags), last_at_.push_back(last);
-            flags += static_cast<size_t>(high - low + BAND_STRIP) * BAND_STRIP;
+            cells_at_.push_back(cells), last_at_.push_back(last);
+            cells += static_cast<size_t>(high - low + BAND_STRIP) * BAND_STRIP;
             last += static_cast<size_t>(high - low) + 1;
         }
-        if (static_cast<double>(flags) > WIDEST * rows_ * columns_) return false;
-        if (flags > flags_.room) flags_.bytes.reset(new uint8_t[flags]), flags_.room = flags;
+        if (static_cast<double>(cells) > WIDEST * rows_ * columns_) return false;
+        cells_.make_room(cells, has_bytes_);
+        bases_.resize(has_bytes_ ? cells / BAND_STRIP : 0);
         last_.resize(last), right_.resize(low_.size() * BAND_STRIP);
         return true;
     }
 
-    bool fill(const SuboptimalKernel& kernel, SuboptimalEnd& end) {
+    bool fill(SuboptimalEnd& end) {
         const SuboptimalBand band{first_row_,       static_cast<int32_t>(low_.size()),
                                   low_.data(),      high_.data(),
                                   residues_.data(), h_.data(),
-                                  f_.data(),        flags_at_.data(),
-                                  last_at_.data(),  flags_.bytes.get(),
+                                  f_.data(),        cells_at_.data(),
+                                  last_at_.data(),  cells_.shorts.get(),
+                                  bases_.data(),    cells_.bytes.get(),
                                   right_.data(),    last_.data()};
         end = {};
-        return kernel.band(job_, band, end);
+        return kernel_.band(job_, band, end);
     }
 
-    // For trace(): what is outside ends the path.
-    void reach(int32_t, int32_t) const {}
-    uint8_t flag(int32_t row, int32_t column) const {
-        if (row <= first_row_) return SUBOPTIMAL_STOP;
+    // H of a cell; 0 outside.
+    int32_t score(int32_t row, int32_t column) const {
+        if (row <= first_row_ || column <= 0) return 0;
         const size_t strip = static_cast<size_t>((row - 1 - first_row_) / BAND_STRIP);
         const int32_t i = (row - 1) % BAND_STRIP, d = i + column;
         const bool is_last = i == BAND_STRIP - 1;
-        if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip])))
-            return SUBOPTIMAL_STOP;
-        return flags_.bytes[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * BAND_STRIP +
-                            static_cast<size_t>(i)];
+        if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip]))) return 0;
+        const size_t diagonal = cells_at_[strip] / BAND_STRIP + static_cast<size_t>(d - low_[strip]);
+        const size_t at = diagonal * BAND_STRIP + static_cast<size_t>(i);
+        return has_bytes_ ? bases_[diagonal] + static_cast<int8_t>(cells_.bytes[at]) : cells_.shorts[at];
     }
 
     // H of cells in a row or, if `is_down`, in a column, from which a step leads to a cell outside.
@@ -226,23 +229,39 @@ private:
     }
 
     const SuboptimalJob& job_;
+    const SuboptimalKernel& kernel_;
+    const bool has_bytes_;
     const int32_t rows_, columns_;
     std::vector<Anchor> anchors_;
     int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, beyond_ = 0, first_row_ = 0;
     bool is_plain_ = false;
     SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
-    std::vector<size_t> flags_at_, last_at_;
-    std::vector<int16_t> h_, f_, residues_, right_, last_;
-    struct Flags {
+    std::vector<size_t> cells_at_, last_at_;
+    std::vector<int16_t> h_, f_, residues_, right_, last_, bases_;
+    struct Cells {
         std::unique_ptr<uint8_t[]> bytes;  // not cleared
-        size_t room = 0;
+        std::unique_ptr<int16_t[]> shorts;
+        size_t room[2] = {0, 0};
+
+        void make_room(size_t cells, bool of_bytes) {
+            if (cells <= room[of_bytes]) return;
+            of_bytes ? bytes.reset(new uint8_t[cells]) : shorts.reset(new int16_t[cells]);
+            room[of_bytes] = cells;
+        }
     };
     // A thread's pairs use the same memory: new pages take a tenth of the time.
-    static thread_local Flags flags_;
+    static thread_local Cells cells_;
 };
 
-thread_local ProvenBand::Flags ProvenBand::flags_;
+thread_local ProvenBand::Cells ProvenBand::cells_;
+
+void trace_in(const ProvenBand& band, const SuboptimalJob& job, const SuboptimalEnd& end,
+              pairalign_suboptimal_found& found, uint32_t* runs) {
+    trace_scores(
+        *job.pair, end, found, runs, [&](int32_t row, int32_t column) { return band.score(row, column); },
+        [](int32_t, int32_t) { return true; });
+}
 
 // The diagonal steps of an alignment, and what it has scored before each.
 class Steps {
@@ -494,9 +513,9 @@ int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel,
     for (int round = 0; round < ROUNDS; ++round) {
         SuboptimalEnd end;
         if (!band.lay()) return TO_FILL;
-        if (!band.fill(kernel, end)) return SUBOPTIMAL_CANCELLED;
+        if (!band.fill(end)) return SUBOPTIMAL_CANCELLED;
         if (end.score == 0) return TO_FILL;
-        trace(band, job, end, found, runs);
+        trace_in(band, job, end, found, runs);
         const Steps steps(job, found, runs);
         const std::vector<SuboptimalCell>& cells = steps.cells();
         if (!steps.is_whole()) return TO_FILL;
@@ -529,7 +548,7 @@ int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
     if (job.pair->word > 0) seeds.reset(new SeedsElsewhere(job, kernel));
     if (anchors.empty() && seeds) anchors = seeds->best();
     if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
-    ProvenBand band(job, std::move(anchors));
+    ProvenBand band(job, kernel, std::move(anchors));
     if (seeds) {
         const int32_t done = align_by_seeds(job, kernel, *seeds, band, found, runs, rest);
         if (done != TO_FILL) return done;
@@ -546,10 +565,10 @@ int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
     for (int round = 0; round < ROUNDS; ++round) {
         SuboptimalEnd end;
         if (!band.lay()) return border ? UNPROVEN : TO_FILL;
-        if (!band.fill(kernel, end)) return SUBOPTIMAL_CANCELLED;
+        if (!band.fill(end)) return SUBOPTIMAL_CANCELLED;
         if (round == 0 && end.score < job.pair->least && is_useless(job, kernel)) return USELESS;
         if (end.score == 0) return TO_FILL;
-        trace(band, job, end, found, runs);
+        trace_in(band, job, end, found, runs);
         const Steps steps(job, found, runs);
         if (!steps.is_whole()) return TO_FILL;
         noisy = round == 0 ? is_noisy(found) : noisy;

@@ -292,22 +292,9 @@ private:
         return 0;
     }
 
-    // The residues of the longest gap by which H of a cell comes from a cell before it, whose H is
-    // at(residues), of `most`; 0: none. No H is more than `highest`.
-    template <typename At>
-    static int32_t longest_gap(const pairalign_suboptimal_pair& pair, int32_t h, int32_t highest,
-                               int32_t most, At at) {
-        int32_t longest = 0, before = h + pair.gap_open;
-        for (int32_t k = 1; k <= most && before <= highest; ++k, before += pair.gap_extend)
-            if (at(k) == before) longest = k;
-        return longest;
-    }
-
-    // The way back that path_back.h takes, by H of all cells alone.
-    // Ties: the walk back.
+    // By H of all cells alone.
     void trace_lane(const SuboptimalGroup& group, const Barred& barred, int32_t lane, SuboptimalEnd end,
                     int64_t number) const {
-        const pairalign_suboptimal_pair& pair = pairs_[number];
         const auto h_of = [&](int32_t row, int32_t column) -> int32_t {
             if (row == 0) return 0;
             const size_t cell = barred.place(row, column) * SUBOPTIMAL_TIER +
@@ -315,32 +302,8 @@ private:
             return group.h[cell * static_cast<size_t>(kernel_.lanes) + static_cast<size_t>(lane)];
         };
         while (h_of(end.row, end.column) != end.score) ++end.row;
-        pairalign_suboptimal_found& found = found_[number];
-        found = {};
-        RunsBack path(pair, found, runs_ + runs_at_[number]);
-        int32_t row = end.row, column = end.column;
-        for (int32_t h; (h = h_of(row, column)) > 0;) {
-            const int32_t score =
-                pair.matrix[pair.rows[row - 1] * SUBOPTIMAL_CODES + pair.columns[column - 1]];
-            if (h_of(row - 1, column - 1) + score == h && !barred.has(row, column, lane)) {
-                path.aligned(row--, column--);
-                continue;
-            }
-            int32_t residues =
-                longest_gap(pair, h, end.score, column, [&](int32_t k) { return h_of(row, column - k); });
-            const bool of_rows = residues == 0;
-            if (of_rows)
-                residues =
-                    longest_gap(pair, h, end.score, row, [&](int32_t k) { return h_of(row - k, column); });
-            for (; residues > 0; --residues) {
-                path.gap(of_rows);
-                --(of_rows ? row : column);
-            }
-        }
-        path.finish();
-        found.score = end.score;
-        found.row_start = row, found.row_end = end.row;
-        found.column_start = column, found.column_end = end.column;
+        trace_scores(pairs_[number], end, found_[number], runs_ + runs_at_[number], h_of,
+                     [&](int32_t row, int32_t column) { return !barred.has(row, column, lane); });
     }
 
     const pairalign_suboptimal_pair* const pairs_;

@@ -197,10 +197,12 @@ struct SuboptimalBand {
     // and F of the last row of the strip above.
     const int16_t* residues;
     int16_t *h, *f;
-    const size_t *flags_at, *last_at;
-    // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * BAND_STRIP + i;
-    // H in its last column, a row each, and in its last row.
-    uint8_t* flags;
+    const size_t *cells_at, *last_at;
+    // What is found: H of the cells (row i, column j) of a strip, at (i + j - low) * BAND_STRIP + i; H in its
+    // last column, a row each, and in its last row. Where band_has_bytes, cells are `bytes`, which have the
+    // base of their antidiagonal added, at cells_at / BAND_STRIP + i + j - low.
+    int16_t *shorts, *bases;
+    uint8_t* bytes;
     int16_t *right, *last;
 };
 
@@ -216,6 +218,7 @@ struct SuboptimalKernel {
                  uint8_t* flags);  // [2 * SUBOPTIMAL_STRIP][SUBOPTIMAL_STRIP], see strips.h
     // The best alignment within a band ends at `end`. False when cancelled.
     bool (*band)(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end);
+    bool (*band_has_bytes)(const SuboptimalJob& job);
     // The most that an alignment scores which puts together none of the residues of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
     // Scores on a border are written if there is one and the kernel knows them. Where one scores `enough`,
