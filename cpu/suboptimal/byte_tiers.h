@@ -78,8 +78,7 @@ protected:
         const Bytes zero = Bytes::set(0);
         State state;
         Bytes residue[VECTORS], diagonal[VECTORS], f[VECTORS], best = zero;
-        Bytes* const h = state.h;
-        Bytes* const e = state.e;
+        Bytes *const h = state.h, *const e = state.e;
         for (int k = 0; k < VECTORS; ++k) diagonal[k] = h[k] = e[k] = f[k] = zero;
         load_rows(row, residue);
         // Stores of bytes may change all that is not a local variable.
@@ -87,9 +86,9 @@ protected:
         const uint8_t* residues_of[2 * VECTORS];
         for (size_t k = 0; k < 2 * VECTORS; ++k) residues_of[k] = residues_ + residue_at(k);
         const size_t first_place = place(0);
-        const auto step = [&](int32_t d, const uint8_t* keep) __attribute__((always_inline)) {
-            const size_t at = first_place - static_cast<size_t>(d), residues = at / VECTORS;
-            const uint8_t* const* const from = residues_of + at % VECTORS;
+        const auto step = [&](int32_t d, size_t phase, size_t residues,
+                              const uint8_t* keep) __attribute__((always_inline)) {
+            const uint8_t* const* const from = residues_of + phase;
             const Bytes h_in = from_below(h[VECTORS - 1], Bytes::load_any(h_row - d));
             const Bytes f_in = from_below(f[VECTORS - 1], Bytes::load_any(f_row - d));
             for (int k = VECTORS - 1; k >= 0; --k) {
@@ -115,13 +114,16 @@ protected:
             while (d < end) {
                 const int32_t barred = used == used_end ? end : smaller(end, used_in_tier(*used, row));
                 const int32_t watched = smaller(end, watch.next(d));
-                for (const int32_t next = smaller(barred, watched); d < next; ++d) step(d, nullptr);
+                const int32_t next = smaller(barred, watched);
+                each_step(d, next, first_place, step);
+                d = larger(d, next);
                 if (d == end) continue;
                 const SuboptimalCell* const here = used;
                 if (d == watched) watch.before(d, state);
                 for (; used != used_end && used_in_tier(*used, row) == d; ++used)
                     keep_[slot(used->row - row - 1)] = 0;
-                step(d, keep_);
+                const size_t at = first_place - static_cast<size_t>(d);
+                step(d, at % VECTORS, at / VECTORS, keep_);
                 for (const SuboptimalCell* one = here; one != used; ++one)
                     keep_[slot(one->row - row - 1)] = 0xFF;
                 if (d == watched) watch.after(d, state);
@@ -137,6 +139,25 @@ protected:
     const int32_t columns_;
 
 private:
+    // Calls take(d, phase, residues, nullptr) for antidiagonals up to `stop`: the first vector has its
+    // residues at `residues` of residues_of[phase]. As many in a row as there are vectors have the same
+    // place.
+    template <typename Take>
+    static PAIRALIGN_INLINE void each_step(int32_t d, int32_t stop, size_t first_place, Take take) {
+        const auto place_of = [=](int32_t one) { return first_place - static_cast<size_t>(one); };
+        const auto single = [&]() __attribute__((always_inline)) {
+            const size_t at = place_of(d);
+            take(d++, at % VECTORS, at / VECTORS, nullptr);
+        };
+        while (d < stop && place_of(d) % VECTORS != VECTORS - 1) single();
+        for (; d + VECTORS <= stop; d += VECTORS) {
+            const size_t residues = place_of(d) / VECTORS;
+            for (int k = 0; k < VECTORS; ++k)
+                take(d + k, static_cast<size_t>(VECTORS - 1 - k), residues, nullptr);
+        }
+        while (d < stop) single();
+    }
+
     void load_rows(int32_t row, Bytes* residue) const {
         alignas(64) uint8_t codes[ROWS];
         for (int i = 0; i < ROWS; ++i)
