@@ -25,23 +25,31 @@ public:
     // Whether the cells above a strip leave room.
     bool has_room(int32_t strip) const { return grid_.highest[strip] < LIMIT; }
 
-    // See Strips.
-    bool fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, SuboptimalEnd& end) {
-        const int32_t least = larger(job_.pair->least, end.score);
-        Keep keep(*this, strip);
-        int32_t most = 0;
-        if (!tiers(strip, used, used_end, keep, most)) return false;
-        if (most >= least) {
-            Find find(most, end);
-            tiers(strip, used, used_end, find, most);
-        }
+    // Fills a strip, of whose used cells the first is given; `most` is what a cell scores at most. False
+    // where that is too much.
+    bool fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, int32_t& most) {
+        Leave leave(*this);
+        if (!tiers(strip, used, used_end, leave, most)) return false;
         leave_below(strip);
         return true;
+    }
+    // Fill it once more: its best cell, which scores `most`, is taken if it is better than `end`; its columns
+    // are kept.
+    void find(int32_t strip, const UsedCell* used, const UsedCell* used_end, int32_t most,
+              SuboptimalEnd& end) {
+        Find find(most, end);
+        tiers(strip, used, used_end, find, most);
+    }
+    void keep_columns(int32_t strip, const UsedCell* used, const UsedCell* used_end) {
+        Keep keep(*this, strip);
+        int32_t most = 0;
+        tiers(strip, used, used_end, keep, most);
     }
 
 private:
     template <typename Watch>
     bool tiers(int32_t strip, const UsedCell* used, const UsedCell* used_end, Watch& watch, int32_t& most) {
+        most = 0;
         const std::unique_ptr<SuboptimalCell[]> cells(
             new SuboptimalCell[static_cast<size_t>(used_end - used)]);
         const int32_t stop = smaller((strip + 1) * SUBOPTIMAL_STRIP, job_.pair->row_count);
@@ -60,22 +68,31 @@ private:
         for (int k = 0; k < ROWS / LANES; ++k) from[k].store(to + k * LANES);
     }
 
-    // Keeps what tiles need.
+    // Keeps F of the last row.
+    struct Leave {
+        uint8_t* const gaps;
+        int32_t row = 0;
+
+        explicit Leave(const ByteStrips& all) : gaps(all.gaps_.get() + all.place(1 - ROWS) - (LANES - 1)) {}
+        static int32_t next(int32_t) { return 1 << 30; }
+        void leave(int32_t d, Bytes f) const { store_any(gaps - d, f); }
+        void before(int32_t, const State&) const {}
+        void after(int32_t, const State&) const {}
+    };
+    // Keeps the columns that tiles need.
     struct Keep {
         const ByteStrips& strips;
         const int32_t strip;
-        uint8_t* const gaps;
         int32_t row = 0;
         alignas(64) uint8_t e[ROWS];
 
-        Keep(const ByteStrips& all, int32_t number)
-            : strips(all), strip(number), gaps(all.gaps_.get() + all.place(1 - ROWS) - (LANES - 1)) {}
+        Keep(const ByteStrips& all, int32_t number) : strips(all), strip(number) {}
         // Has a cell in a column that is kept.
         int32_t next(int32_t d) const {
             const int32_t column = d / SUBOPTIMAL_STRIP * SUBOPTIMAL_STRIP;
             return column > 0 && d < column + ROWS ? d : column + SUBOPTIMAL_STRIP;
         }
-        void leave(int32_t d, Bytes f) const { store_any(gaps - d, f); }
+        void leave(int32_t, Bytes) const {}
         void before(int32_t, const State& state) { store_all(state.e, e); }
         void after(int32_t d, const State& state) const {
             const int32_t i = d % SUBOPTIMAL_STRIP;

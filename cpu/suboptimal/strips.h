@@ -103,17 +103,32 @@ inline bool suboptimal_ends(const SuboptimalJob& job, const SuboptimalGrid& grid
                             SuboptimalEnd& end) {
     ByteStrips bytes(job, grid);
     Strips shorts(job, grid);
-    for (int32_t strip = 0; strip * SUBOPTIMAL_STRIP < job.pair->row_count; ++strip) {
+    const int32_t strips = (job.pair->row_count + SUBOPTIMAL_STRIP - 1) / SUBOPTIMAL_STRIP;
+    const std::unique_ptr<int32_t[]> scores(new int32_t[static_cast<size_t>(strips)]);  // in bytes
+    int32_t most = job.pair->least;
+    for (int32_t strip = 0; strip < strips; ++strip) {
         if (*const_cast<const volatile int32_t*>(job.pair->cancelled)) return false;
         const UsedOfStrip used(job, strip);
-        SuboptimalEnd found = end;
-        if (!try_bytes || !bytes.has_room(strip) || !bytes.fill(strip, used.first, used.stop, found)) {
-            found = end;
-            shorts.fill(strip, used.first, used.stop, found);
+        const bool has_bytes =
+            try_bytes && bytes.has_room(strip) && bytes.fill(strip, used.first, used.stop, scores[strip]);
+        grid.has_columns[strip] = !has_bytes;
+        if (!has_bytes) {
+            scores[strip] = 0;
+            shorts.fill(strip, used.first, used.stop, end);
         }
-        end = found;
+        most = std::max({most, scores[strip], end.score});
+    }
+    for (int32_t strip = 0; strip < strips; ++strip) {
+        if (scores[strip] < most) continue;
+        const UsedOfStrip used(job, strip);
+        bytes.find(strip, used.first, used.stop, most, end);
     }
     return true;
+}
+
+inline void suboptimal_columns(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip) {
+    const UsedOfStrip used(job, strip);
+    ByteStrips(job, grid).keep_columns(strip, used.first, used.stop);
 }
 
 inline void suboptimal_tile(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip,

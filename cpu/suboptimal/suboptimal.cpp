@@ -32,7 +32,8 @@ public:
         rows_.reset(new int16_t[static_cast<size_t>(2 * (strips + 1) * pitch)]);
         columns_.reset(new int16_t[static_cast<size_t>(2 * strips * across * SUBOPTIMAL_STRIP)]);
         highest_.assign(static_cast<size_t>(strips) + 1, 0);
-        grid_ = {rows_.get(), columns_.get(), highest_.data(), pitch, across};
+        has_columns_.reset(new bool[static_cast<size_t>(strips)]);
+        grid_ = {rows_.get(), columns_.get(), highest_.data(), has_columns_.get(), pitch, across};
         for (int32_t strip = 0; strip <= strips; ++strip)
             clear(strip, strip == 0 ? 0 : job.pair->column_count + 1);
     }
@@ -42,6 +43,7 @@ public:
         const int32_t strip = (row - 1) / SUBOPTIMAL_STRIP, across = (column - 1) / SUBOPTIMAL_STRIP;
         if (strip == strip_ && across == across_) return;
         strip_ = strip, across_ = across;
+        if (!has_columns_[strip]) kernel_.columns(job_, grid_, strip), has_columns_[strip] = true;
         kernel_.tile(job_, grid_, strip, across, flags_.data());
     }
     uint8_t flag(int32_t row, int32_t column) const {
@@ -62,6 +64,7 @@ private:
     const SuboptimalKernel& kernel_;
     std::unique_ptr<int16_t[]> rows_, columns_;
     std::vector<int32_t> highest_;
+    std::unique_ptr<bool[]> has_columns_;
     std::vector<uint8_t> flags_;
     SuboptimalGrid grid_;
     int32_t strip_ = -1, across_ = -1;

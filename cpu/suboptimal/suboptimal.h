@@ -119,7 +119,8 @@ struct SuboptimalGrid {
     int16_t* rows;     // [strips + 1][pitch][2]: H and F of the last row of the strip above
     int16_t* columns;  // [strips][across][SUBOPTIMAL_STRIP][2]: H and E of the last column of the tile before
     int32_t* highest;  // [strips + 1]: H of those rows
-    int64_t pitch;     // more than columns and rows of a strip; what is after the columns matches nothing
+    bool* has_columns;  // [strips]: of others, which have cells of 8 bits, `columns` are not kept yet
+    int64_t pitch;      // more than columns and rows of a strip; what is after the columns matches nothing
     int32_t across;
 
     int16_t* above(int32_t strip) const { return rows + 2 * strip * pitch; }
@@ -214,6 +215,7 @@ struct SuboptimalKernel {
     // The same in strips, several times as fast, for pairs that has_strips of job.h allows.
     // `try_bytes`: strips may be filled in cells of 8 bits first.
     bool (*ends)(const SuboptimalJob& job, const SuboptimalGrid& grid, bool try_bytes, SuboptimalEnd& end);
+    void (*columns)(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip);  // keeps them
     void (*tile)(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip, int32_t across,
                  uint8_t* flags);  // [2 * SUBOPTIMAL_STRIP][SUBOPTIMAL_STRIP], see strips.h
     // The best alignment within a band ends at `end`. False when cancelled.
