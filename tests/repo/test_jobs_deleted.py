@@ -50,7 +50,7 @@ LOADED_FOR = {
 """Modules of other folders that are loaded where the job is asked for, and by nothing else."""
 ELSEWHERE = {"circular": "circles", "report": "test_the_files"}
 """Words in names of tests of the job that are among the quick ones of others."""
-LONG = ("heat_map", "pictures", "shape_and_repeat")
+LONG = ("heat_map", "pictures", "shape_and_repeat", "that_of_the_cut_reads")
 """Words in names of tests that take longer than all others of these."""
 
 

@@ -159,7 +159,9 @@ def read_out(
 
 def is_swapped(query: Codes, target: Codes) -> bool:
     """Whether the target runs along the rows: it is longer, or as long and its codes come first."""
-    return (-len(target), list(target)) < (-len(query), list(query))
+    if len(query) != len(target):
+        return len(query) < len(target)
+    return list(target) < list(query)
 
 
 def align_all(query: Codes, target: Codes, costs: Costs, most: int) -> list[Expected]:
