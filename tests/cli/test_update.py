@@ -218,6 +218,7 @@ OF_PAIRS = [
         *(("tsv", f"--max-hits 2 {options}") for options in OF_HITS + OF_TABLES),
         *(("tsv", f"--max-hits 100 {options}") for options in OF_HITS[:1] + OF_TABLES),
         *((format, f"-k 2 {options}") for format in ("paf", "sam") for options in OF_HITS[::2]),
+        ("blast7", "-k 2 --mode local --search-space 1e5"),
     ],
 )
 def test_lines_of_pairs_and_of_hits(format, options):

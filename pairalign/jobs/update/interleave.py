@@ -14,7 +14,7 @@ import numpy as np
 
 from pairalign.alignments.alignment_records import Layout, SetNames, read_lines
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.base.arrays import Int64s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Writer
@@ -91,6 +91,11 @@ class Interleaver:
             self._header = bytes(text[:start])
         for first, stop in _blocks(text, start):
             self._texts.append(self._read(text[first:stop], old))
+
+    def pairs(self) -> tuple[Int32s, Int32s]:
+        """Return the pairs that have a line, each once: input indices, the lower first."""
+        pairs = np.concatenate([np.empty(0, np.int64), *(text.pairs for text in self._texts)])
+        return pairs_of_numbers(np.unique(pairs))
 
     def write(self, output: Output) -> None:
         """Write header and lines."""

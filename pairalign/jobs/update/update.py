@@ -310,19 +310,17 @@ def _write(update: Update, destination: Destination) -> None:
         with closing(results), destination.open_writer(content, output) as writer:
             destination.write(results, writer, summary.add)
 
+    lines = None if columns is None else _lines_of(update, columns)
     if isinstance(job, HitsJob):
-        align(_results_of(AddedHitsJob.like(job, known=_read_recorded(update), old=update.old)))
+        known = _read_recorded(update) if lines is None else PairList(*lines.pairs())
+        align(_results_of(AddedHitsJob.like(job, known=known, old=update.old)))
         return
-    if columns is None and not writer_type.adds_pairs:
+    if lines is None and not writer_type.adds_pairs:
         align(_align_again(update))
         return
     for part in update.parts:
         summary.go_on(part.summary)
-    before, lines = [checked_file(piece) for piece in update.pieces], None
-    if columns is not None:
-        lines = Interleaver(writer_type, columns, job.queries, job.window)
-        for place, text in enumerate(before):
-            lines.add(text, whole=place == 0, old=update.old)
+    before = [] if lines is not None else [checked_file(piece) for piece in update.pieces]
     with HeldOutput(update.request.writing.path) as spill_file:
         align(align_added(job, update.old), spill_file)
         with destination.open() as output:
@@ -331,6 +329,15 @@ def _write(update: Update, destination: Destination) -> None:
                 return
             lines.add(spill_file.text(), whole=True)
             lines.write(output)
+
+
+def _lines_of(update: Update, columns: tuple[int, int]) -> Interleaver:
+    """Read the lines of the run's pieces, by the columns of query and target."""
+    job = update.plan.job
+    lines = Interleaver(update.table.writer_type, columns, job.queries, job.window)
+    for place, piece in enumerate(update.pieces):
+        lines.add(checked_file(piece), whole=place == 0, old=update.old)
+    return lines
 
 
 def _read_recorded(update: Update) -> PairList:
