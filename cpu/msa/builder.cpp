@@ -9,6 +9,7 @@ namespace pairalign {
 namespace {
 
 constexpr int64_t WORTH_A_CELL = 64;  // pairs of columns that are filled in the time of a cell
+constexpr int64_t TENTH = 6554;       // of a posterior of 1
 
 // Numerical Recipes' generator: which sequences are on which side of a cut.
 class Coins {
@@ -31,7 +32,7 @@ AlignmentBuilder::AlignmentBuilder(const PosteriorGraph& graph, const int32_t* w
       in_b_(static_cast<size_t>(graph.sequences())),
       next_(static_cast<size_t>(graph.sequences())) {}
 
-void AlignmentBuilder::align(const int64_t* children, int32_t refinements) {
+void AlignmentBuilder::align(const int64_t* children, int32_t refinements, bool rejoins) {
     const int32_t count = graph_.sequences();
     std::vector<Profile> nodes(static_cast<size_t>(2 * count - 1));
     for (int32_t s = 0; s < count; s++) {
@@ -56,7 +57,25 @@ void AlignmentBuilder::align(const int64_t* children, int32_t refinements) {
         }
         whole = join(parts[0], parts[1]);
     }
+    for (int32_t s = 0; rejoins && count > 2 && s < count; s++) rejoin(whole, s);
     width_ = whole.width;
+}
+
+// Joins a sequence anew if that gives it a tenth of what it can have more: less, of many weak posteriors, is
+// no sign that it is out of place.
+void AlignmentBuilder::rejoin(Profile& whole, int32_t sequence) {
+    Profile one{{sequence}, whole.width}, others = whole;
+    others.sequences.erase(std::find(others.sequences.begin(), others.sequences.end(), sequence));
+    score_columns(one, others);
+    int64_t here = 0;
+    for (const Cell& cell : cells_) here += cell.row == cell.column ? cell.score : 0;
+    int64_t most = 0;
+    for (const int32_t other : others.sequences) most += weights_[other];
+    most *= int64_t{weights_[sequence]} * graph_.length(sequence);
+    if (sum_cells(whole.width) - here <= most * TENTH) return;
+    close_up(one);
+    close_up(others);
+    whole = join(one, others);
 }
 
 // Drops the columns that none of its residues is in.

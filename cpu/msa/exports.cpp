@@ -56,10 +56,10 @@ PAIRALIGN_API int32_t pairalign_msa_accuracies(const pairalign_msa* msa, int32_t
 
 // Writes the column of each residue, and how many columns there are.
 PAIRALIGN_API int32_t pairalign_msa_align(const pairalign_msa* msa, const int64_t* children,
-                                          const int32_t* weights, int32_t refinements, int32_t* columns,
-                                          int32_t* width) try {
+                                          const int32_t* weights, int32_t refinements, int32_t rejoins,
+                                          int32_t* columns, int32_t* width) try {
     pairalign::AlignmentBuilder builder(msa->graph, weights);
-    builder.align(children, refinements);
+    builder.align(children, refinements, rejoins != 0);
     std::copy(builder.columns().begin(), builder.columns().end(), columns);
     *width = builder.width();
     return DONE;

@@ -54,8 +54,9 @@ public:
     AlignmentBuilder(const PosteriorGraph& graph, const int32_t* weights);
 
     // Joins along the tree, children[2 k], children[2 k + 1] those of node n + k; then cuts the alignment in
-    // two and joins the parts anew, `refinements` times.
-    void align(const int64_t* children, int32_t refinements);
+    // two and joins the parts anew, `refinements` times; then each sequence that is out of place, if
+    // `rejoins`.
+    void align(const int64_t* children, int32_t refinements, bool rejoins);
 
     int32_t width() const { return width_; }
     const std::vector<int32_t>& columns() const { return columns_; }  // of each residue
@@ -82,6 +83,7 @@ private:
     Cell next_cell(int64_t best, int32_t i, int32_t j) const;
     Profile place(const Profile& a, const Profile& b, const std::vector<Move>& path);
     void close_up(Profile& profile);
+    void rejoin(Profile& whole, int32_t sequence);
 
     const PosteriorGraph& graph_;
     const int32_t* weights_;

@@ -56,19 +56,19 @@ struct Profile {
                 const int32_t column = side.columns[g];
                 residues[static_cast<size_t>(column) * CODES + side.codes[g]]++;
                 present[static_cast<size_t>(column)]++;
-                through[static_cast<size_t>(column)] += before == column - 1;
+                through[static_cast<size_t>(column)] += 2 * (before == column - 1);
                 before = column;
             }
         }
         // A gap at an end costs half as much.
-        through.front() = present.empty() ? 0 : present.front() / 2;
-        through.back() = present.empty() ? 0 : present.back() / 2;
+        through.front() = present.empty() ? 0 : present.front();
+        through.back() = present.empty() ? 0 : present.back();
     }
 
     int32_t width;
     std::vector<int32_t> residues;  // sequences: with each code in each column,
     std::vector<int32_t> present;   // with a residue in a column,
-    std::vector<int32_t> through;   // with residues in the column before and in this one
+    std::vector<int32_t> through;   // twice: with residues in the column before and in this one; ends: once
 };
 
 // The posteriors between the columns of two alignments, by the column of the first.
@@ -183,7 +183,7 @@ private:
     // Writes what an end of a gap costs at column i of the first alignment where column j of the second is
     // parted from the next, and the other way round; i, j from 0, before the first.
     void price_ends(int32_t i) {
-        const int64_t end = costs_.gap_open / 2;
+        const int64_t end = costs_.gap_open / 4;
         const int64_t present = i > 0 ? end * a_.present[static_cast<size_t>(i - 1)] : 0;
         const int64_t through = end * a_.through[static_cast<size_t>(i)];
         for (size_t j = 0; j < columns_; j++) next_first_ends_[j] = present * b_.through[j];

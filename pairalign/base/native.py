@@ -97,7 +97,7 @@ SIGNATURES = {
     "seeded_columns": "pointer*2 -> int32",
     # cpu/msa/chain.cpp, exports.cpp
     "msa_accuracies": "pointer int32 pointer -> int32",
-    "msa_align": "pointer*3 int32 pointer*2 -> int32",
+    "msa_align": "pointer*3 int32*2 pointer*2 -> int32",
     "msa_close": "pointer -> none",
     "msa_join": "pointer*3 int64 int32*2 pointer*2 -> int32",
     "msa_join_profiles": "pointer*6 int64*2 pointer*2 -> int32",

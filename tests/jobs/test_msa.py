@@ -239,13 +239,42 @@ def test_few_distant_sequences_are_refined(count, changed, refinements, monkeypa
     asked = []
     align = PosteriorGraph.align
 
-    def counted(graph, children, weights, times):
-        asked.append(times)
-        return align(graph, children, weights, times)
+    def counted(graph, children, weights, times, rejoins):
+        asked.append((times, rejoins))
+        return align(graph, children, weights, times, rejoins=rejoins)
 
     monkeypatch.setattr(PosteriorGraph, "align", counted)
     pairalign.msa(_family(count, 60, changed=changed))
-    assert asked == [refinements]
+    assert asked == [(refinements, count > 50)]
+
+
+@pytest.mark.parametrize(("weak", "rejoins"), [(0.41, True), (0.39, True), (0.41, False)])
+def test_a_sequence_that_has_a_tenth_more_elsewhere_is_moved(weak, rejoins):
+    """The second is joined with the first residue of the first one, before there are others."""
+    first = {
+        (1, 0): 0.5,
+        (2, 1): 0.45,
+        (3, 1): 0.45,
+    }  # other sequence, this one's residue
+    values = [*first.values(), weak, weak, 0.5]
+    queries, targets = (ends.astype(np.int32) for ends in np.triu_indices(4, 1))
+    rows = np.array([*(row for _, row in first), 0, 0, 0], np.int32)
+    found = SparsePosteriors(
+        queries,
+        targets,
+        np.arange(7),
+        rows,
+        np.zeros(6, np.int32),
+        np.rint(np.array(values) * ONE).astype(np.uint16),
+        np.zeros(6, np.uint8),
+    )
+    graph = PosteriorGraph(np.array([2, 1, 1, 1], np.int32), found)
+    tree, weights = np.array([[0, 1], [2, 3], [4, 5]]), np.ones(4, np.int32)
+    placed, width = graph.align(tree, weights, 0, rejoins=rejoins)
+    graph.close()
+    assert width == 2
+    is_moved = rejoins and 2 * weak - 0.5 > 0.1 * 3
+    assert placed.tolist() == [0, 1, int(is_moved), 1, 1]
 
 
 def test_weights_share_branches():

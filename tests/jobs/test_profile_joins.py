@@ -27,15 +27,15 @@ def random_side(random: np.random.Generator, width: int) -> Side:
 
 
 def counts(side: Side) -> tuple[Any, ...]:
-    """Return how many sequences have each code, a residue, and one in this column and before."""
+    """Return how many have each code, a residue, and twice this and that of the column before."""
     codes, through = np.zeros((side.width, 32), int), np.zeros(side.width + 1, int)
     for start, stop in zip(side.starts[:-1], side.starts[1:], strict=True):
         own = side.columns[start:stop].tolist()
         for column, code in zip(own, side.codes[start:stop].tolist(), strict=True):
             codes[column, code] += 1
-            through[column] += column - 1 in own
+            through[column] += 2 * (column - 1 in own)
     present = codes.sum(axis=1)
-    through[0], through[-1] = present[0] // 2, present[-1] // 2
+    through[0], through[-1] = present[0], present[-1]
     return codes, present, through
 
 
@@ -67,7 +67,7 @@ def score(path: Path, first: Side, second: Side, costs: ProfileCosts, posteriors
         own, parted = (present[i - 1], int(other_through[j]))
         if state == SECOND:
             own, parted = (other_present[j - 1], int(through[i]))
-        total -= (int(begins) + int(ends)) * (costs.gap_open // 2 * own * parted)
+        total -= (int(begins) + int(ends)) * (costs.gap_open // 4 * own * parted)
     return total
 
 

@@ -72,7 +72,9 @@ class PosteriorGraph:
             raise _out_of_memory()
         return sums / ONE
 
-    def align(self, children: Int64s, weights: Int32s, refinements: int) -> tuple[Int32s, int]:
+    def align(
+        self, children: Int64s, weights: Int32s, refinements: int, *, rejoins: bool = False
+    ) -> tuple[Int32s, int]:
         """Align along a tree.
 
         Parameters
@@ -82,6 +84,9 @@ class PosteriorGraph:
         weights : ndarray of int32, shape (n,)
         refinements : int
             How often the alignment is cut in two and joined anew.
+        rejoins : bool
+            Whether each sequence is then moved that has more posterior elsewhere: 0.1 for each of
+            its residues with each other sequence, weighted.
 
         Returns
         -------
@@ -95,7 +100,7 @@ class PosteriorGraph:
         columns = np.empty(int(self._lengths.sum()), np.int32)
         width = c_int32()
         if library.pairalign_msa_align(
-            self._handle, children, weights, refinements, columns, width
+            *(self._handle, children, weights, refinements, rejoins, columns, width)
         ):
             raise _out_of_memory()
         return columns, width.value
