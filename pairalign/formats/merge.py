@@ -94,7 +94,9 @@ def check_parts_ending(output: str, format: str) -> None:
     check_ending(output, WRITERS[format].suffixes, f"the parts are {format}")
 
 
-def merge_pieces(parts: Sequence[Part], path: Path, threads: int = 1) -> None:
+def merge_pieces(
+    parts: Sequence[Part], path: Path, threads: int = 1, *, by_one_writer: bool = False
+) -> None:
     """Write the whole that parts belong to.
 
     Parameters
@@ -105,6 +107,8 @@ def merge_pieces(parts: Sequence[Part], path: Path, threads: int = 1) -> None:
         ``.gz`` compresses.
     threads : int
         To compress on.
+    by_one_writer : bool
+        Whether one writer has written all pieces, so that none is to be amended.
 
     Raises
     ------
@@ -115,11 +119,16 @@ def merge_pieces(parts: Sequence[Part], path: Path, threads: int = 1) -> None:
     """
     pieces, writer = pieces_of_whole(parts), WRITERS[parts[0].format]
     with open_output(path, threads=threads) as output:
-        join_pieces(pieces, writer, output, threads)
+        join_pieces(pieces, writer, output, threads, by_one_writer=by_one_writer)
 
 
 def join_pieces(
-    pieces: Sequence[Piece], writer: type[Writer], output: Output, threads: int = 1
+    pieces: Sequence[Piece],
+    writer: type[Writer],
+    output: Output,
+    threads: int = 1,
+    *,
+    by_one_writer: bool = False,
 ) -> None:
     """Write pieces, in the order of output, into an output, which stays open.
 
@@ -129,7 +138,7 @@ def join_pieces(
         writer.join_files(map(checked_file, pieces), output, threads)
         return
     blocks, amend = map(checked_blocks, pieces), writer.amender()
-    if amend is None or len(pieces) == 1:
+    if amend is None or by_one_writer or len(pieces) == 1:
         texts: Iterator[bytes] = chain.from_iterable(blocks)
     else:
         texts = map(amend, chain.from_iterable(map(_whole_lines, blocks)))

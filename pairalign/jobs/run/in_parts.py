@@ -57,7 +57,8 @@ class _Parts(Destination):
         if not self._is_shard:
             from pairalign.formats.merge import merge_pieces  # a shard has no need of it
 
-            merge_pieces(self.parts, self.path, self.job.threads)
+            by_one_writer = not self.is_resumed
+            merge_pieces(self.parts, self.path, self.job.threads, by_one_writer=by_one_writer)
             self.remove()
 
     def remove(self) -> None:
