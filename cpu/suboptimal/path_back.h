@@ -86,7 +86,8 @@ int32_t longest_gap(const pairalign_suboptimal_pair& pair, int32_t h, int32_t mo
 }
 
 // The same way by H of all cells alone, which is score(row, column): more than 0, it says what E and F were.
-// A cell comes from the diagonal only if is_free(row, column).
+// A cell comes from the diagonal only if is_free(row, column). Where it comes from a cell whose score is not
+// kept, the path begins there, and scores less than it should.
 // Ties: the walk back.
 template <typename Score, typename IsFree>
 void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& end,
@@ -103,6 +104,7 @@ void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& en
         int32_t gap = longest_gap(pair, h, column, [&](int32_t k) { return score(row, column - k); });
         const bool of_rows = gap == 0;
         if (of_rows) gap = longest_gap(pair, h, row, [&](int32_t k) { return score(row - k, column); });
+        if (gap == 0) break;
         for (; gap > 0; --gap) {
             path.gap(of_rows);
             --(of_rows ? row : column);

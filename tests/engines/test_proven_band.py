@@ -216,6 +216,20 @@ def test_without_proof_other_alignments_come_out():
     assert (found.raw_score < expected.raw_score).any()
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("name", ["hifi", "ont", "long gaps"])
+def test_a_path_from_cells_beside_the_band(name, isa):
+    """By a gap in the last row of a strip, whose first columns are not kept: it has no beginning.
+
+    Equal words begin in row 991. 160 rows before, a strip ends; the band's first column is 741.
+    """
+    genome = random_residues(2200, 11)
+    spoilt = substituted(genome[831:991], 11)[1:]
+    reads = [genome, 730 * "N" + genome[822:832] + "N" + spoilt + genome[991:]]
+    found, left = check(reads, name, isa)
+    assert (found, left) == (0, 2)
+
+
 def test_a_guess_that_is_right_says_what_other_alignments_score():
     """Where nothing is proven; where an engine finds another alignment, nothing is known."""
     genome = random_residues(4000, 4)
