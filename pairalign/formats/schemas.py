@@ -93,7 +93,7 @@ _PIECE = Kind(
 )
 
 MANIFEST: Schema = {
-    "pairalign": Field(_whole(2, 2)),
+    "pairalign": Field(Kind("2, as this version writes", lambda value: value == 2)),
     "run": Field(_OBJECT),
     "format": Field(_one_of(*PIECES)),
     "shard": Field(_whole(1, MOST_SHARDS)),
@@ -125,6 +125,7 @@ JOB_LEFT: Schema = {
     "block": Field(_COUNT),
     "ranked": Field(_COUNT),
     "written": Field(_COUNT),
+    "queries": Field(_whole(1, 2**60)),
     "slice": Field(_whole(1, 2**60)),
     "hits": Field(_TEXT),
 }

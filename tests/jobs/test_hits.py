@@ -349,6 +349,19 @@ def test_killed_and_resumed(folder, monkeypatch):
     assert Path("out").read_bytes() == expected
 
 
+@pytest.mark.parametrize("results", [2, 6, 12])
+def test_a_search_goes_on_with_other_memory(results):
+    """In the blocks of queries in which it has begun."""
+    few = job_of(*(proteins(40, 7), None, "local"), memory=1 << 14, max_hits=30, result_seconds=0.0)
+    much = replace(few, resources=replace(few.resources, memory=1 << 30))
+    assert len(few._blocks) > len(much._blocks) == 1
+    for begun, other in ((few, much), (much, few)):
+        search = replace(begun)
+        before = [one for _, one in zip(range(results), search._search(), strict=False)]
+        after = list(replace(other).after(search.pairs_done, search.leave()))
+        assert_same(concatenate(list(replace(begun))), concatenate([*before, *after]))
+
+
 def test_damaged_hits_of_a_manifest(folder):
     job = job_of(proteins(20, 15), None, "local", max_hits=3, result_seconds=0.0)
     results = job._search()

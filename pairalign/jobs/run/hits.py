@@ -97,6 +97,8 @@ class HitsJob(Job):
         self.ranking = replace(self.ranking, max_hits=min(self.ranking.most, others))
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
+        # Queries whose hits fit a quarter of the memory.
+        self._block_queries = max(1, self.memory_bytes // 4 // hit_bytes(self.ranking.most))
         self._block = self._scored = 0
         self._written = self._first
         self._best: BestHits | None = None
@@ -138,12 +140,11 @@ class HitsJob(Job):
             pairs = pairs + np.bincount(self.pair_list.second, minlength=count)
         return np.concatenate(([0], np.cumsum(pairs, dtype=np.int64)))
 
-    @cached_property
+    @property
     def _blocks(self) -> list[tuple[int, int]]:
-        """Ranges of queries whose hits fit a quarter of the memory."""
-        most = max(1, self.memory_bytes // 4 // hit_bytes(self.ranking.most))
-        starts = range(self._first, self._stop, most)
-        return [(start, min(start + most, self._stop)) for start in starts]
+        """Ranges of queries whose hits are ranked at a time."""
+        starts = range(self._first, self._stop, self._block_queries)
+        return [(start, min(start + self._block_queries, self._stop)) for start in starts]
 
     @property
     def most_results(self) -> int:
@@ -187,10 +188,13 @@ class HitsJob(Job):
         """Return how far the search has come, and the hits of the block of queries in hand."""
         hits = "" if self._best is None else self._best.packed()
         at = {"block": self._block, "ranked": self._scored, "written": self._written}
-        return {**at, "slice": self._slice_residues, "hits": hits}
+        sizes = {"queries": self._block_queries, "slice": self._slice_residues}
+        return {**at, **sizes, "hits": hits}
 
     def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> HitsJob:
         """Return the job that begins where a run of this one was, see `Job.after`.
+
+        Blocks and slices are those of that run, whatever the memory is now.
 
         Raises
         ------
@@ -204,8 +208,9 @@ class HitsJob(Job):
         try:
             rest._block, rest._scored = left["block"], left["ranked"]
             rest._written, rest._slice_residues = left["written"], left["slice"]
+            rest._block_queries = left["queries"]
             if left["hits"]:  # else between two blocks
-                rest._best = self._load_best(rest._block, rest._written, left["hits"])
+                rest._best = rest._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, LookupError) as error:
             raise PartsError("its hits make no sense") from error
         return rest
