@@ -86,12 +86,14 @@ int32_t longest_gap(const pairalign_suboptimal_pair& pair, int32_t h, int32_t mo
 }
 
 // The same way by H of all cells alone, which is score(row, column): more than 0, it says what E and F were.
-// A cell comes from the diagonal only if is_free(row, column). Where it comes from a cell whose score is not
-// kept, the path begins there, and scores less than it should.
+// A gap of columns comes from what score_in_row says, so that it is seen, and ties with others are as they
+// are, where a path may go no further. A cell comes from the diagonal only if is_free(row, column). Where it
+// comes from a cell whose score is not kept, the path begins there, and scores less than it should.
 // Ties: the walk back.
-template <typename Score, typename IsFree>
+template <typename Score, typename ScoreInRow, typename IsFree>
 void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& end,
-                  pairalign_suboptimal_found& found, uint32_t* runs, Score score, IsFree is_free) {
+                  pairalign_suboptimal_found& found, uint32_t* runs, Score score, ScoreInRow score_in_row,
+                  IsFree is_free) {
     found = {};
     RunsBack path(pair, found, runs);
     int32_t row = end.row, column = end.column;
@@ -101,7 +103,7 @@ void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& en
             path.aligned(row--, column--);
             continue;
         }
-        int32_t gap = longest_gap(pair, h, column, [&](int32_t k) { return score(row, column - k); });
+        int32_t gap = longest_gap(pair, h, column, [&](int32_t k) { return score_in_row(row, column - k); });
         const bool of_rows = gap == 0;
         if (of_rows) gap = longest_gap(pair, h, row, [&](int32_t k) { return score(row - k, column); });
         if (gap == 0) break;

@@ -167,9 +167,15 @@ public:
     int32_t score(int32_t row, int32_t column) const {
         if (row <= first_row_ || column <= 0) return 0;
         const size_t strip = static_cast<size_t>((row - 1 - first_row_) / BAND_STRIP);
+        const bool is_last = row % BAND_STRIP == 0;
+        return is_last && (column < low_[strip] || column > high_[strip]) ? 0 : filled(row, column);
+    }
+    // H of a cell of the band's rows that was filled, in the last row of a strip also outside; 0 elsewhere.
+    int32_t filled(int32_t row, int32_t column) const {
+        if (column <= 0) return 0;
+        const size_t strip = static_cast<size_t>((row - 1 - first_row_) / BAND_STRIP);
         const int32_t i = (row - 1) % BAND_STRIP, d = i + column;
-        const bool is_last = i == BAND_STRIP - 1;
-        if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip]))) return 0;
+        if (d < low_[strip]) return 0;
         const size_t diagonal = cells_at_[strip] / BAND_STRIP + static_cast<size_t>(d - low_[strip]);
         const size_t at = diagonal * BAND_STRIP + static_cast<size_t>(i);
         return has_bytes_ ? bases_[diagonal] + static_cast<int8_t>(cells_.bytes[at]) : cells_.shorts[at];
@@ -261,6 +267,7 @@ void trace_in(const ProvenBand& band, const SuboptimalJob& job, const Suboptimal
               pairalign_suboptimal_found& found, uint32_t* runs) {
     trace_scores(
         *job.pair, end, found, runs, [&](int32_t row, int32_t column) { return band.score(row, column); },
+        [&](int32_t row, int32_t column) { return band.filled(row, column); },
         [](int32_t, int32_t) { return true; });
 }
 

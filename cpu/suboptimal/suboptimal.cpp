@@ -305,7 +305,7 @@ private:
             return group.h[cell * static_cast<size_t>(kernel_.lanes) + static_cast<size_t>(lane)];
         };
         while (h_of(end.row, end.column) != end.score) ++end.row;
-        trace_scores(pairs_[number], end, found_[number], runs_ + runs_at_[number], h_of,
+        trace_scores(pairs_[number], end, found_[number], runs_ + runs_at_[number], h_of, h_of,
                      [&](int32_t row, int32_t column) { return !barred.has(row, column, lane); });
     }
 
