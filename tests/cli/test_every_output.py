@@ -206,7 +206,7 @@ def test_a_part_that_fails_leaves_no_manifest(folder, monkeypatch):
     def fail(*_):
         raise pairalign.errors.DeviceError("failed")
 
-    monkeypatch.setattr("pairalign.cli.align_command._write", fail)
+    monkeypatch.setattr("pairalign.jobs.run.file_destination.Destination.write", fail)
     assert main(["align", "in.fa", *DNA, "-o", "other", "--shard", "1/2"]) == 1
     assert not list((folder / "other").iterdir())
 
