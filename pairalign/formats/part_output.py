@@ -160,7 +160,7 @@ class PartOutput(FileOutput):
         job: dict[str, Any] | None = None,
     ) -> None:
         """End a piece, of all that came since the one before; see `Part` and `Piece`."""
-        self._end(start, pairs, summary, job)
+        self._end(start, pairs, summary or {}, job or {})
         if self._keeps:
             self._save()
         if self._new is None:
@@ -170,13 +170,7 @@ class PartOutput(FileOutput):
             except OSError as error:
                 raise output_error(self.path, error) from error
 
-    def _end(
-        self,
-        start: int,
-        pairs: int,
-        summary: dict[str, Any] | None = None,
-        job: dict[str, Any] | None = None,
-    ) -> None:
+    def _end(self, start: int, pairs: int, summary: dict[str, Any], job: dict[str, Any]) -> None:
         """End a piece, of which the manifest does not know yet: after a kill it is made again."""
         assert self._file is not None
         try:
@@ -191,7 +185,7 @@ class PartOutput(FileOutput):
             raise self.explain(error) from error
         if size or pairs:
             self.part.add(start, pairs, size, f"{self._checksum.value:08x}")
-        self.part.job, self.part.summary = job or {}, summary or {}
+        self.part.summary, self.part.job = summary, job
 
     def close(self) -> None:
         """End the last piece; the part is complete. May come twice."""
@@ -199,7 +193,7 @@ class PartOutput(FileOutput):
             return
         assert self.last is not None
         try:
-            self._end(*self.last())
+            self._end(*self.last(), {})
         finally:
             super().abort()
 
