@@ -141,10 +141,14 @@ class HitsJob(Job):
         return np.concatenate(([0], np.cumsum(pairs, dtype=np.int64)))
 
     @property
-    def _blocks(self) -> list[tuple[int, int]]:
-        """Ranges of queries whose hits are ranked at a time."""
-        starts = range(self._first, self._stop, self._block_queries)
-        return [(start, min(start + self._block_queries, self._stop)) for start in starts]
+    def _blocks(self) -> range:
+        """The first of the queries whose hits are ranked at a time."""
+        return range(self._first, self._stop, self._block_queries)
+
+    def _block_of(self, number: int) -> tuple[int, int]:
+        """Return the range of queries of a block."""
+        start = self._blocks[number]
+        return start, min(start + self._block_queries, self._stop)
 
     @property
     def most_results(self) -> int:
@@ -169,7 +173,8 @@ class HitsJob(Job):
     @cached_property
     def cells(self) -> int:
         """Cells of all matrices that are filled to rank pairs."""
-        return sum(self._pairs_and_cells(*block)[1] for block in self._blocks)
+        blocks = map(self._block_of, range(len(self._blocks)))
+        return sum(self._pairs_and_cells(*block)[1] for block in blocks)
 
     def _pairs_and_cells(self, start: int, stop: int) -> tuple[int, int]:
         """Count pairs that are looked at to rank those of some queries, and their cells."""
@@ -217,7 +222,7 @@ class HitsJob(Job):
 
     def _load_best(self, block: int, written: int, hits: str) -> BestHits:
         """Return the hits of a block of queries as `leave` has given them."""
-        start, stop = self._blocks[block]
+        start, stop = self._block_of(block)
         if not start <= written <= stop:
             raise ValueError(written)
         best = self._open_best(start, stop)
@@ -240,7 +245,7 @@ class HitsJob(Job):
     def _search(self) -> Generator[Alignments, None, None]:
         yield self._nothing()
         for number in range(self._block, len(self._blocks)):
-            start, stop = self._blocks[number]
+            start, stop = self._block_of(number)
             if self._best is None:
                 self._block, self._scored, self._written = number, 0, start
                 self._best = self._open_best(start, stop)
@@ -438,7 +443,7 @@ class HitsJob(Job):
         if self._is_one_a_pair:
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}
             changes |= {"pair_thresholds": PairThresholds()}
-        if not self._in_slices(*self._blocks[self._block]):
+        if not self._in_slices(*self._block_of(self._block)):
             return concatenate(
                 list(AlignmentJob.like(self, **changes, pair_list=PairList(*listed)))
             )
