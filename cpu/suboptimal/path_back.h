@@ -25,7 +25,13 @@ public:
         ++found_.gap_residues;
         found_.gap_openings += add(of_rows == (pair_.query_is_row != 0) ? INSERTION : DELETION);
     }
-    void finish() { std::reverse(runs_, runs_ + found_.run_count); }
+    // The path begins after a row and a column.
+    void finish(const SuboptimalEnd& end, int32_t row, int32_t column) {
+        std::reverse(runs_, runs_ + found_.run_count);
+        found_.score = end.score;
+        found_.row_start = row, found_.row_end = end.row;
+        found_.column_start = column, found_.column_end = end.column;
+    }
 
 private:
     bool add(uint32_t operation) {
@@ -65,10 +71,7 @@ void trace(Flags& flags, const SuboptimalJob& job, const SuboptimalEnd& end,
         (state == IN_E ? column : row) -= 1;
         if (!goes_on) state = IN_H;
     }
-    path.finish();
-    found.score = end.score;
-    found.row_start = row, found.row_end = end.row;
-    found.column_start = column, found.column_end = end.column;
+    path.finish(end, row, column);
 }
 
 // The residues of the longest gap by which H of a cell comes from a cell before it, whose H is at(residues),
@@ -112,10 +115,7 @@ void trace_scores(const pairalign_suboptimal_pair& pair, const SuboptimalEnd& en
             --(of_rows ? row : column);
         }
     }
-    path.finish();
-    found.score = end.score;
-    found.row_start = row, found.row_end = end.row;
-    found.column_start = column, found.column_end = end.column;
+    path.finish(end, row, column);
 }
 
 }  // namespace pairalign
