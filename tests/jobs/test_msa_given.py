@@ -1,5 +1,6 @@
 """Multiple alignments of what is given: guide trees that are read, alignments that are extended."""
 
+import functools
 import io
 import re
 from html import unescape
@@ -54,6 +55,22 @@ def test_its_own_tree_gives_the_same_alignment(count, tmp_path):
     assert rows(again) == rows(alignment)
     assert again.tree.newick() == alignment.tree.newick()
     assert rows(pairalign.msa(sequences, tree_in=alignment.tree)) == rows(alignment)
+
+
+def test_its_own_tree_gives_the_same_alignment_of_copies(tmp_path):
+    distant = "DLHQWEMKYLQSLQYCTNEPWI TWVEIHNLCSMQYMTTEPWF SSHQLVYEIHGQRCMYYVTDEPWK"
+    distant = [*distant.split(), "AQHRLSENKQPDSHSYVEYQPHP", "FSHQLHCSIQSMQIFTVLGWY"]
+    copies = SequenceSet.from_strings([*distant, distant[2].lower(), *distant[:2] * 3])
+    alignment = pairalign.msa(copies)
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(alignment.tree.newick())
+    again = pairalign.msa(copies, tree_in=tree)
+    assert rows(again) == rows(alignment)
+    assert again.tree.newick() == alignment.tree.newick()
+    chain = functools.reduce(lambda inner, name: f"({inner},{name})", copies.names)
+    tree.write_text(chain)
+    elsewhere = rows(pairalign.msa(copies, tree_in=tree))
+    assert elsewhere[6::2] == elsewhere[:1] * 3
 
 
 def test_a_large_family_is_joined_along_the_tree(tmp_path):

@@ -17,7 +17,7 @@ from pairalign.jobs.msa.large import residues_of
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
-from pairalign.trees.tree_joining import ordered_tree
+from pairalign.trees.tree_joining import first_leaves
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,17 @@ class DistinctMembers:
         return residues_of(self.aligned, self.places)
 
     def tree_of_aligned(self, given: GuideTree | None) -> GuideTree | None:
-        """Return a tree of the family as one of what is aligned, which is all."""
-        if given is None:
+        """Return a tree of the family as one of what is aligned: further copies are taken out."""
+        if given is None or len(self.members) == 1:
             return None
-        assert not self.has_copies
-        node = np.concatenate((self.places, np.arange(len(given), given.root + 1)))
+        count = len(given)
+        leaves = np.concatenate((self.members, np.setdiff1d(np.arange(count), self.members)))
+        node = np.concatenate((np.argsort(leaves), np.arange(count, given.root + 1)))
         linkage = given.linkage.copy()
         linkage[:, :2] = node[given.children]
-        names = list(self.aligned.names)
-        return ordered_tree(
-            names, node[given.children], given.lengths.copy(), linkage, given.method
-        )
+        names = [given.names[k] for k in leaves.tolist()]
+        tree = GuideTree(names, node[given.children], given.lengths, linkage, given.method)
+        return first_leaves(tree, len(self.members))
 
     def tree(self, distinct: GuideTree) -> GuideTree:
         """Return the tree of all, of that of what is aligned: copies join first."""
@@ -80,10 +80,10 @@ class DistinctMembers:
         )
 
 
-def distinct_members(family: SequenceSet, *, all_of_them: bool) -> DistinctMembers:
-    """Find what of a family is aligned: one of all copies each, or all of them."""
+def distinct_members(family: SequenceSet) -> DistinctMembers:
+    """Find what of a family is aligned: one of all copies each."""
     order = family.canonical_order().astype(np.int64)
-    copies = None if all_of_them else find_copies(family, None)
+    copies = find_copies(family, None)
     numbers = np.arange(len(family)) if copies is None else copies.of_inputs()[0]
     _, firsts, places = np.unique(numbers[order], return_index=True, return_inverse=True)
     members = order[np.sort(firsts)]

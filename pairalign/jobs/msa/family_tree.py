@@ -109,7 +109,7 @@ def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | 
 
     jobs = []
     for sequences in families:
-        members = distinct_members(sequences, all_of_them=False).aligned
+        members = distinct_members(sequences).aligned
         if len(members) > 1:
             seeds = members.reordered(_seeds(members)) if _is_parted(members) else None
             jobs.append(_plan(members, seeds, resources))

@@ -88,7 +88,7 @@ def align_family(
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return replace(score_alignment(sequences, columns, len(columns), run), homologs=homologs)
-    members = distinct_members(sequences, all_of_them=tree is not None)
+    members = distinct_members(sequences)
     aligned = _align_members(members.aligned, members.tree_of_aligned(tree), run)
     columns = aligned.columns[members.residues]
     if aligned.posteriors is None or members.has_copies:
@@ -161,7 +161,7 @@ def judge_alignment(
     sequences: SequenceSet, columns: npt.NDArray[np.int32], width: int, run: FamilyRun
 ) -> MultipleAlignment:
     """Return what `score_alignment` does, with what is like no other, or in another place."""
-    members = distinct_members(sequences, all_of_them=False)
+    members = distinct_members(sequences)
     unlike, elsewhere = placed_members(members, columns, run.resources)
     scored = score_alignment(sequences, columns, width, run)
     return replace(scored, unlike=unlike, elsewhere=elsewhere)
