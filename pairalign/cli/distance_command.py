@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES
@@ -18,25 +18,23 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.distance_steps import (
     DistanceSummary,
-    drawing,
     measure_all,
     merged,
     run_request,
     warn_of_ambiguous,
     write_part,
-    write_report,
 )
-from pairalign.formats.distance_arrays import read_first_array
 from pairalign.formats.distance_text import LONGEST_LINE, check_strict_names
 from pairalign.formats.distances import (
     distance_format,
+    read_distances,
     write_distances,
     write_group_clusters,
-    write_group_table,
 )
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.commands.planning import problem_of, read_sequences, report_of, with_output
+from pairalign.jobs.distances.distance import measure_circular
 from pairalign.jobs.distances.group_membership import find_groups, reading_of_groups
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES, check_count
 from pairalign.jobs.distances.measures import find_measure
@@ -45,9 +43,10 @@ from pairalign.jobs.distances.proteome_distances import groups_work, measure_gro
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.requests.distance_request import DistanceOptions
+from pairalign.results.distances_result import GroupDistances
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix, Distances, check_words
-from pairalign.trees.group_distances import GroupDistances
+from pairalign.trees.sparse_distances import SparseDistances
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report_option import RunReport
@@ -89,7 +88,8 @@ def _completed(request: DistanceOptions) -> DistanceOptions:
         request = with_output(request, default=default)
     if request.plot is not None:
         _picture_format(request.plot)
-        drawing()
+        from pairalign.trees import tree_drawing  # noqa: F401 (whether it can be imported)
+
     if request.writing.shard is None and request.writing.output is not None:
         format = distance_format(request.writing.output, request.writing.format, storage)
         request = changed(request, format=format)
@@ -138,7 +138,8 @@ def _measure_files(
         distances = measure_all(request, problem, tree_bytes, summary, write)
     if page is not None:
         assert isinstance(distances, DistanceMatrix)
-        write_report(page, request, distances, problem, summary)
+        again = request.align_request
+        page.write_distances(distances, problem, again, summary.text(), devices=summary.devices)
     return distances
 
 
@@ -146,19 +147,15 @@ def _measure_circles(
     request: DistanceOptions, problem: Problem, summary: DistanceSummary
 ) -> DistanceMatrix:
     """Compute the distances of circular sequences, and report on it."""
-    from pairalign.jobs.distances.circular_distances import measure_circular
-
     started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
     warn_of_ambiguous(measure, problem)
-    how: dict[str, Any] = {"both_strands": both, "resources": request.resources}
-
-    def do(some: Problem, path: str) -> None:
-        _write_sample(request, measure_circular(some, measure, **how)[0], path)
-
-    begin(partial(_work_with, problem, do))
-    matrix, best = measure_circular(problem, measure, **how)
-    pairs = len(matrix.condensed)
+    compute = partial(
+        measure_circular, measure=measure, both_strands=both, resources=request.resources
+    )
+    _begin(request, problem, lambda some: compute(some)[0])
+    matrix, best = compute(problem)
+    pairs = problem.pairs
     summary.add_problem(problem)
     text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
     summary.add("pairs", text, pairs=pairs, proven=best)
@@ -185,7 +182,7 @@ def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
         return merged(path)
     if format_by_suffix(path, DISTANCE_SUFFIXES) != "npy":
         raise FormatError(f"'{path}': --extend takes .npy or a folder of parts; others are rounded")
-    return read_first_array(path, list(sequences.names))
+    return read_distances(path, "npy", names=list(sequences.names), of_first=True)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -195,15 +192,10 @@ def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
 def _measure_near(request: DistanceOptions, summary: DistanceSummary) -> Distances:
     """Find the pairs within a limit."""
     problem = _read(request)
-
-    def do(some: Problem, path: str) -> int:
-        distances = find_near(request, some, request.resources)
-        _write_sample(request, distances, path)
-        return len(distances)
-
-    begin(partial(_work_with, problem, do))
+    find = partial(find_near, request, resources=request.resources)
+    _begin(request, problem, find)
     started = time.perf_counter()
-    distances = find_near(request, problem, request.resources)
+    distances = find(problem)
     seconds = time.perf_counter() - started
     pairs, measure, limit = problem.pairs, request.limited, request.limit
     summary.add_problem(problem)
@@ -254,7 +246,7 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
     """Write the distances, and the files that are made of them."""
     if isinstance(distances, GroupDistances):
         if request.matches is not None:
-            write_group_table(request.matches, distances)
+            distances.write_table(request.matches)
         if request.clusters is not None:
             clusters = distances.clusters(float(request.max_distance or 0))
             write_group_clusters(request.clusters, clusters)
@@ -264,16 +256,30 @@ def _write(request: DistanceOptions, distances: Distances) -> None:
     if request.writing.output != request.plot:
         _write_distances(request, distances)
     if request.plot is not None:
-        picture = drawing().draw_distances(distances, _picture_format(request.plot))
+        from pairalign.trees.tree_drawing import draw_distances
+
+        assert isinstance(distances, AnyDistances)
+        picture = draw_distances(distances, _picture_format(request.plot))
         with open_output(request.plot) as output:
             output.write(picture)
 
 
-def _work_with(problem: Problem, do: Callable[[Problem, str], int | None]) -> Work:
-    """Return what a dry run foretells; `do` writes a problem's pairs and may say how many."""
-    from pairalign.jobs.run.forecast import Sample, work_with
+def _begin(
+    request: DistanceOptions, problem: Problem, compute: Callable[[Problem], Distances]
+) -> None:
+    """Say that distances are computed: a dry run ends here, with those of some sequences."""
 
-    return work_with(problem, lambda some, path: Sample(passed=do(some, path)))
+    def work() -> Work:
+        from pairalign.jobs.run.forecast import Sample, work_with
+
+        def do(some: Problem, path: str) -> Sample:
+            distances = compute(some)
+            _write_sample(request, distances, path)
+            return Sample(passed=len(distances) if isinstance(distances, SparseDistances) else None)
+
+        return work_with(problem, do)
+
+    begin(work)
 
 
 def _write_sample(request: DistanceOptions, distances: Distances, path: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from types import ModuleType
-from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log
@@ -49,10 +47,6 @@ from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.tree_request import TreeOptions
 from pairalign.trees.distance_matrix import AnyDistances, DistanceMatrix
-from pairalign.trees.tree import GuideTree
-
-if TYPE_CHECKING:
-    from pairalign.jobs.report.report_option import RunReport
 
 Options = DistanceOptions | TreeOptions
 
@@ -76,13 +70,6 @@ class DistanceSummary(Lines):
             self.forget()
         self.add_outputs(outputs)
         say_summary(request, self)
-
-
-def drawing() -> ModuleType:
-    """Load what draws; MissingPackageError without matplotlib."""
-    from pairalign.trees import tree_drawing
-
-    return tree_drawing
 
 
 def run_request(options: Options) -> RunRequest:
@@ -147,19 +134,6 @@ def warn_of_ambiguous(measure: Measure, problem: Problem) -> None:
     message = ambiguous_message(measure, problem)
     if message is not None:
         log.warning("%s", message)
-
-
-def write_report(
-    page: RunReport,
-    options: Options,
-    matrix: DistanceMatrix,
-    problem: Problem,
-    summary: DistanceSummary,
-    tree: GuideTree | None = None,
-) -> None:
-    """Write the report of distances, with a tree or without."""
-    again = options.distances.align_request
-    page.write_distances(matrix, problem, again, summary.text(), tree, summary.devices)
 
 
 Forget = Callable[[], None]

@@ -14,10 +14,8 @@ from pairalign.base.native import share_heap
 from pairalign.base.texts import quoted
 from pairalign.cli.distance_steps import (
     DistanceSummary,
-    drawing,
     measure_all,
     merged,
-    write_report,
 )
 from pairalign.formats.distances import read_distances
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
@@ -66,7 +64,8 @@ def run_tree(request: TreeOptions) -> None:
     if page is not None:
         assert sequences is not None
         problem = Problem(sequences, None, request.scoring.scoring(sequences.alphabet))
-        write_report(page, request, matrix, problem, summary, tree)
+        again = request.distances.align_request
+        page.write_distances(matrix, problem, again, summary.text(), tree, summary.devices)
     _write_tree(request, tree)
     seconds = time.perf_counter() - started
     summary.add("tree", f"{request.method}, {seconds:.2f} s", method=request.method)
@@ -78,7 +77,8 @@ def _completed(request: TreeOptions) -> TreeOptions:
     format, are_given = _tree_format(request), _are_distances(request)
     check_method(request.method)
     if format in PICTURES:
-        drawing()
+        from pairalign.trees import tree_drawing  # noqa: F401 (whether it can be imported)
+
     request = changed(request, format=format, are_given=are_given)
     check(request)
     return request

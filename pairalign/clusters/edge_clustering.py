@@ -12,7 +12,7 @@ import numpy as np
 
 from pairalign.base.arrays import Bools, Int32s, Int64s
 from pairalign.base.native import library
-from pairalign.pairs.demand import Wanted
+from pairalign.pairs.want import Wanted
 from pairalign.pairs.windows import Window
 
 _join = library.pairalign_join_sets

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import tokenize
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import DistanceError, unreadable
+from pairalign.base.error_types import DistanceError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.npz import Pieces, names_array, write_npz
 from pairalign.formats.output import Output
@@ -114,9 +113,16 @@ def write_parquet(output: Output, distances: RectangularDistances | SparseDistan
 
 
 def read_array(
-    file: IO[bytes], source: str, names: list[str], most_bytes: int | None = None
+    file: IO[bytes],
+    source: str,
+    names: list[str],
+    most_bytes: int | None = None,
+    *,
+    of_first: bool = False,
 ) -> DistanceMatrix:
     """Read a condensed triangle or a square matrix, of sequences with these names.
+
+    With `of_first`, which are some that come first of these, the array says of how many.
 
     Nothing is made room for before the array is known to be of the right number of sequences, and
     the file, which holds `most_bytes` at most if that is known, to be large enough.
@@ -126,7 +132,6 @@ def read_array(
     DistanceError
         It is neither, or not of the right number of sequences, or cut short.
     """
-    count = len(names)
     try:
         shape, fortran_order, dtype = _read_header(file)
         check_npy(shape, dtype.kind)
@@ -137,6 +142,8 @@ def read_array(
         reason = str(error).partition("\n")[0] or "its header is nested too deeply"
         raise DistanceError(f"{source}: not a NumPy array: {reason}") from None
     sequence_count = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
+    names = names[:sequence_count] if of_first else names
+    count = len(names)
     if sequence_count != count or (len(shape) == 1 and shape[0] != number_of_pairs(count)):
         raise DistanceError(
             f"{source}: an array of shape {shape} has distances of {sequence_count} sequences, "
@@ -150,28 +157,6 @@ def read_array(
     for name, row in zip(names, square, strict=True):
         builder.add(name, row.astype(np.float64))
     return builder.finish()
-
-
-def read_first_array(path: str, names: list[str]) -> DistanceMatrix:
-    """Read the distances of the first of some sequences; the array says of how many.
-
-    Raises
-    ------
-    DistanceError
-        As for `read_array`, or there are fewer names.
-    """
-    try:
-        with open(path, "rb") as file:
-            try:
-                shape = _read_header(file)[0]
-                check_npy(shape, "f")
-            except (SchemaError, *_HEADER_ERRORS):
-                shape = (0,)  # said below
-            count = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
-            file.seek(0)
-            return read_array(file, path, names[:count], os.path.getsize(path))
-    except OSError as error:
-        raise unreadable(DistanceError, path, error, "a distance matrix") from error
 
 
 def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

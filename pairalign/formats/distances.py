@@ -15,7 +15,6 @@ from typing import IO
 from pairalign.base.choices import (
     DISTANCE_SUFFIXES,
     RECTANGLE_SUFFIXES,
-    SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
     TABLES,
 )
@@ -35,7 +34,6 @@ from pairalign.formats.libraries import array_format
 from pairalign.formats.names import table_format
 from pairalign.formats.output import Path, open_table
 from pairalign.trees.distance_matrix import DistanceMatrix, Distances
-from pairalign.trees.group_distances import GroupDistances
 
 _STORAGES = {
     "condensed": ("distances", DISTANCE_SUFFIXES),
@@ -43,19 +41,15 @@ _STORAGES = {
     "sparse": ("distances within a limit", SPARSE_SUFFIXES),
 }
 """What distances are called in messages, and their formats."""
-_WRITERS: Mapping[str, Callable[..., int | None]] = {
-    "phylip": write_phylip,
-    **dict.fromkeys(TABLES, write_table),
-    "column": write_list,
-    "npy": write_array,
-    "npz": write_arrays,
-    "parquet": write_parquet,
+_FORMATS: Mapping[str, tuple[Callable[..., int | None], Callable[..., DistanceMatrix] | None]] = {
+    "phylip": (write_phylip, read_phylip),
+    **dict.fromkeys(TABLES, (write_table, read_table)),
+    "column": (write_list, read_list),
+    "npy": (write_array, read_array),
+    "npz": (write_arrays, None),
+    "parquet": (write_parquet, None),
 }
-_READERS = {
-    "phylip": read_phylip,
-    **dict.fromkeys(TABLES, read_table),
-    "column": read_list,
-}
+"""What writes and what reads each; which are for which distances is in `_STORAGES`."""
 
 
 def distance_format(path: Path, format: str | None, storage: str) -> str:
@@ -113,11 +107,15 @@ def write_distances(
     chosen = distance_format(path, format, distances.storage)
     options = {"lower": lower, "strict": strict} if chosen == "phylip" else {}
     with open_table(path, chosen, threads=threads) as output:
-        return _WRITERS[chosen](output, distances, **options) or 0
+        return _FORMATS[chosen][0](output, distances, **options) or 0
 
 
 def read_distances(
-    path: Path, format: str | None = None, *, names: list[str] | None = None
+    path: Path,
+    format: str | None = None,
+    *,
+    names: list[str] | None = None,
+    of_first: bool = False,
 ) -> DistanceMatrix:
     """Read a distance matrix, compressed or not.
 
@@ -129,6 +127,8 @@ def read_distances(
         Default: by the end of the file's name.
     names : list of str, optional
         Of the sequences. A NumPy file needs them; the others have their own, which must be these.
+    of_first : bool
+        A NumPy file is of the first of these, it says of how many.
 
     Raises
     ------
@@ -146,11 +146,13 @@ def read_distances(
         with _open(path) as (file, most):
             if chosen == "npy":
                 assert names is not None
-                return read_array(file, source, names, most)
+                return read_array(file, source, names, most, of_first=of_first)
             lines: Iterable[str] = io.TextIOWrapper(file, encoding="utf-8-sig")
             if chosen == "csv":
                 lines = (tsv_of(line.encode()).decode() for line in lines)
-            matrix = _READERS[chosen](lines, source, most)
+            read = _FORMATS[chosen][1]
+            assert read is not None  # `distance_format` is of what a triangle is written as
+            matrix = read(lines, source, most)
     except DistanceError as error:
         if str(error).startswith(source):
             raise
@@ -188,33 +190,6 @@ def _size_of(file: IO[bytes]) -> int | None:
     except OSError:
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-def write_group_table(path: Path, distances: GroupDistances) -> None:
-    """Write a line for each two groups: names, distance, and what else is known of them.
-
-    Of a measure of identity the third column is the identity.
-
-    Parameters
-    ----------
-    path : str or path
-        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written.
-    """
-    is_identity = distances.measure in SIMILARITY_MEASURES
-    heads = ("query", "target", "identity" if is_identity else "distance", *distances.columns)
-    with open_table(path, table_format(path)) as output:
-        output.write(("\t".join(heads) + "\n").encode())
-        for query, target, distance, *more in distances.rows():
-            values = (1 - distance if is_identity else distance, *more)
-            numbers = (
-                f"{value:.6f}" if isinstance(value, float) else str(value) for value in values
-            )
-            output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
 
 
 def write_group_clusters(path: Path, clusters: list[list[str]]) -> None:

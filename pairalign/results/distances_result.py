@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from pairalign.base.arrays import Int64s
+from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.packages import check_biopython, make_frame, needed
+from pairalign.base.texts import quoted
+from pairalign.formats.names import table_format
+from pairalign.formats.output import open_table
 from pairalign.results.tabular import Result
-from pairalign.trees import distance_matrix, group_distances, sparse_distances
+from pairalign.trees import distance_matrix, sparse_distances
+from pairalign.trees.distance_matrix import first_place
+from pairalign.trees.tree_joining import cluster, cut_tree, equal_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -138,9 +148,68 @@ class DistanceMatrix(Result, DistancesOfAllPairs, distance_matrix.DistanceMatrix
         return DistanceMatrix.of(super().distances())
 
 
-class GroupDistances(DistanceMatrix, group_distances.GroupDistances):
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupDistances(DistanceMatrix):
+    """Distances of groups, as proteomes and genomes.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the groups.
+    condensed, measure, own, summary
+        As those of `DistanceMatrix`.
+    sizes : ndarray of int64, shape (n,)
+        Sequences of each group.
+    columns : dict of str to ndarray, shape (n(n-1)/2,)
+        What else is known of the pairs of `condensed`: of proteomes ``matched``, how many proteins
+        are each other's best hits, and their share of both, ``query_share`` and ``target_share``;
+        of genomes ``ani``, ``tani``, and of both the share of residues that are aligned,
+        ``query_coverage`` and ``target_coverage``.
+    """
+
+    sizes: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        count = int(self.sizes.sum())
+        return f"<GroupDistances: {len(self)} groups of {count:,} sequences, {self.measure}>"
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield what the table has of each two groups.
+
+        Yields
+        ------
+        tuple
+            Names of both, their distance, and the values of `columns`.
+        """
+        for index, name in enumerate(self.names):
+            start = first_place(index, len(self))
+            for other in range(index + 1, len(self)):
+                place = start + other - index - 1
+                more = (column[place].item() for column in self.columns.values())
+                yield name, self.names[other], float(self.condensed[place]), *more
+
+    def clusters(self, max_distance: float) -> list[list[str]]:
+        """Cut the UPGMA tree of the groups: clusters that were joined within a distance.
+
+        Parameters
+        ----------
+        max_distance : float
+            The largest distance at which two clusters were joined that stay together.
+
+        Returns
+        -------
+        list of list of str
+            Names of the groups of each cluster, in their order.
+        """
+        leaders = cut_tree(cluster(self.condensed, equal_rows(self), "upgma"), max_distance)
+        members: dict[int, list[str]] = {}
+        for leader, name in zip(leaders.tolist(), self.names, strict=True):
+            members.setdefault(leader, []).append(name)
+        return list(members.values())
+
     def write_table(self, path: str | os.PathLike[str]) -> None:
-        """Write `rows` as TSV, as ``--matches`` does.
+        """Write `rows` as a table, as ``--matches`` does; of a measure of identity the identities.
 
         Parameters
         ----------
@@ -152,9 +221,16 @@ class GroupDistances(DistanceMatrix, group_distances.GroupDistances):
         OutputError
             The file cannot be written.
         """
-        from pairalign.formats.distances import write_group_table
-
-        write_group_table(path, self)
+        is_identity = self.measure in SIMILARITY_MEASURES
+        heads = ("query", "target", "identity" if is_identity else "distance", *self.columns)
+        with open_table(path, table_format(path)) as output:
+            output.write(("\t".join(heads) + "\n").encode())
+            for query, target, distance, *more in self.rows():
+                values = (1 - distance if is_identity else distance, *more)
+                numbers = (
+                    f"{value:.6f}" if isinstance(value, float) else str(value) for value in values
+                )
+                output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
 
 
 class RectangularDistances(Result, DistancesOfAllPairs, distance_matrix.RectangularDistances):

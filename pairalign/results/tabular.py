@@ -26,7 +26,7 @@ class Result:
 
     def __init_subclass__(cls) -> None:
         data = (base for base in cls.__mro__[1:] if base.__name__ == cls.__name__)
-        cls.__doc__ = next(data).__doc__
+        cls.__doc__ = next(data, cls).__doc__
 
     @classmethod
     def of(cls, data: object) -> Self:

@@ -13,12 +13,22 @@ from strategies import small_problems
 from test_near import family, triples
 
 from pairalign.alignments.problem import Problem as Aligned
-from pairalign.engines.cpu.near_pairs import NearProblem, pairs_within_drop, pairs_within_edits
+from pairalign.engines.cpu.near_pairs import (
+    Finder,
+    NearProblem,
+    pairs_within_drop,
+    pairs_within_edits,
+)
 from pairalign.engines.cuda import cuda_near, cuda_selection
-from pairalign.engines.cuda.cuda_near import LONGEST, NearKernel, find_on_gpus
+from pairalign.engines.cuda.cuda_near import LONGEST, NearKernel, search
 from pairalign.errors import DeviceError
 from pairalign.jobs.distances.near import find_on
 from pairalign.sequences.sets import SequenceSet
+
+
+def find_on_gpus(devices: list[Any], **room: int) -> Finder:
+    """Return what finds near pairs on some GPUs."""
+    return lambda problem, progress: search(devices, NearKernel(problem), progress, **room)
 
 
 @given(problem=small_problems(), limit=st.integers(0, 150))

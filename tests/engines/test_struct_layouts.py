@@ -50,8 +50,8 @@ from pairalign.engines.opencl.opencl_devices import read_source
 from pairalign.formats import text, text_queue
 from pairalign.jobs.receptors import tcrdist
 from pairalign.jobs.verify import verify
-from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
+from pairalign.pairs import want
 from pairalign.reads import overlap_kinds
 from pairalign.sequences import residues
 
@@ -153,7 +153,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pair_fields.NativeThresholds, "pairalign_thresholds", FILTER),
     (pair_fields.NativeAligned, "pairalign_aligned", FILTER),
     (cpu_pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
-    (demand.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
+    (want.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
     (cpu_pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
     (cpu_pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
     (cpu_pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),

@@ -44,7 +44,6 @@ GONE = (
 )
 """Jobs that are deleted at a time: any two are parted, with either of them left."""
 LOADED_FOR = {
-    "circular": {"circular_distances"},
     "report": {"cluster_report", "msa_report", "split_report"},
 }
 """Modules of other folders that are loaded where the job is asked for, and by nothing else."""

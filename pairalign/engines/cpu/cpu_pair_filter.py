@@ -33,7 +33,7 @@ from pairalign.engines.cpu.representative_index import (
     open_representative_index,
 )
 from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
-from pairalign.pairs.demand import Demand, Wanted
+from pairalign.pairs.want import Demand, Wanted
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int32s, Structs
 from pairalign.base.error_types import DeviceError
 from pairalign.base.native import struct_dtype
-from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
+from pairalign.engines.cpu.near_pairs import NearProblem, NearSide, Part, by_input_index
 from pairalign.engines.cuda.buffers import Slot, Uploads
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
@@ -130,18 +130,6 @@ def load(device: CudaDevice, kernel: PairKernel) -> Any:
     """
     with device.current():
         return device.load_modules([ModuleRequest(kernel.source, {})])[0].get_function(kernel.name)
-
-
-def find_on_gpus(
-    devices: Sequence[Any], *, at_once: int = _PAIRS_AT_ONCE, most_found: int = _MOST_FOUND
-) -> Finder:
-    """Return what finds near pairs on some GPUs; see `search`."""
-
-    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
-        kernel = NearKernel(problem)
-        return search(devices, kernel, progress, at_once=at_once, most_found=most_found)
-
-    return find
 
 
 def search(

@@ -22,7 +22,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, distance_bytes
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList, pairs_within
-from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.want import Demand, Detail, Want
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -34,7 +34,6 @@ from pairalign.trees.tree_joining import cluster as join_closest
 if TYPE_CHECKING:
     from pairalign.jobs.run.forecast import Work
     from pairalign.jobs.stages.threshold_engine import Steps
-    from pairalign.pairs.demand import Demand
 
 
 _TRIANGLE_PAIR_BYTES = PAIR_BYTES + 8  # and the doubles of the linkage

@@ -39,8 +39,9 @@ from pairalign.jobs.run.align import AlignmentJob, Job
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, check_memory, distance_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.run_request import WHOLE_RUN, RunRequest, plan_alignment
+from pairalign.pairs.want import Detail
 from pairalign.requests.distance_request import (
     DistanceArguments,
     DistanceRequest,
@@ -59,7 +60,7 @@ from pairalign.results.distances_result import (
 )
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees import distance_matrix
-from pairalign.trees.distance_matrix import first_place
+from pairalign.trees.distance_matrix import first_place, number_of_pairs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -329,8 +330,6 @@ def distance(
     if message is not None:
         warnings.warn(message, stacklevel=2)
     if request.circular:
-        from pairalign.jobs.distances.circular_distances import measure_circular
-
         both = request.strand == "both"
         distances, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
@@ -422,6 +421,62 @@ def _fill(run: AlignmentJob, measure: Measure) -> Float32s:
         filled = beside.submit(distances.fill, np.nan)
         run.hand_out(place)
     return distances
+
+
+def measure_circular(
+    problem: Problem, measure: Measure, *, both_strands: bool, resources: Resources
+) -> tuple[DistanceMatrix, int]:
+    """Align every pair of a set of circles, see `pairalign.jobs.circular.circular`.
+
+    The query of a pair is the sequence that runs along the rows of their matrix
+    (docs/conventions.md), so distances do not depend on the order of the input.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one set; mode global.
+
+    Returns
+    -------
+    matrix : DistanceMatrix
+    best : int
+        Of how many pairs it is known that no rotation scores more.
+
+    Raises
+    ------
+    AlphabetError, ScoringError, CapacityError, DistanceError
+    """
+    from pairalign.jobs.circular.circular import align_circular
+
+    sequences = problem.queries
+    check_alphabet(measure, sequences)
+    check_sets(problem)
+    count, best = len(sequences), 0
+    condensed = np.full(number_of_pairs(count), np.nan, np.float32)
+    own_scores = own_scores_of(problem)
+    rows, columns = np.triu_indices(count, 1)
+    pairs = sequences.order[rows], sequences.order[columns]
+    needed = measure.detail_of(problem)
+    detail = max(needed, Detail.STATS)
+    with show_progress(len(rows), resources.progress, "pairs") as meter:
+        done = 0
+        for part in align_circular(
+            problem, *pairs, both_strands=both_strands, detail=detail, resources=resources
+        ):
+            alignments, stop = part.found, done + len(part.reversed)
+            query, target = (side[done:stop] for side in pairs)
+            shown = alignments
+            if needed < Detail.CIGAR:  # a rotation is as long, and scores as much
+                shown = replace(
+                    alignments, queries=sequences, targets=sequences, query=query, target=target
+                )
+            values = measure.compute(shown, own_scores)
+            ends = np.minimum(query, target), np.maximum(query, target)
+            place_in_triangle(*ends, values, count, condensed)
+            meter.update(stop - done)
+            best += int(part.is_best.sum())
+            done = stop
+    return DistanceMatrix(list(sequences.names), condensed, measure.name), best
 
 
 def measure_in_order(run: Job, measure: Measure) -> Generator[Float32s, None, None]:

@@ -39,7 +39,7 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
-from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.want import Demand, Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
@@ -47,7 +47,6 @@ from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
-    from pairalign.pairs.demand import Demand
     from pairalign.pairs.lists import PairList
     from pairalign.statistics.significance import EvalueFilter
 

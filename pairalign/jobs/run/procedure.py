@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
     from pairalign.engines.cpu.seed_index import SeedIndex
     from pairalign.jobs.stages.threshold_engine import Requirement, Steps
-    from pairalign.pairs.demand import Demand
     from pairalign.pairs.lists import PairList
-    from pairalign.pairs.want import Want
+    from pairalign.pairs.want import Demand, Want
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
     from pairalign.statistics.significance import EvalueFilter

@@ -14,8 +14,7 @@ from pairalign.alignments.alignments import Alignments, concatenate, no_alignmen
 from pairalign.base.arrays import Bools, Int64s
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
 from pairalign.jobs.stages.wrapped import WrappedEngine
-from pairalign.pairs.demand import Demand
-from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.want import Demand, Detail, Want
 from pairalign.pairs.windows import Window
 
 

@@ -24,9 +24,8 @@ from pairalign.engines.cpu.cpu_pair_filter import Grams, PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
 from pairalign.jobs.stages.wrapped import WrappedEngine
-from pairalign.pairs.demand import Demand
 from pairalign.pairs.positions import positions_of_mask
-from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.want import Demand, Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.complement import reverse_complement_set
 
