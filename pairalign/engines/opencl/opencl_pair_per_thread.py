@@ -9,7 +9,7 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.choices import ALL_MODES
 from pairalign.base.native import struct_dtype
-from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import (
     BATCH_NUMBERS,
     Costs,
@@ -32,7 +30,7 @@ from pairalign.engines.device.tile_plan import (
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 from pairalign.engines.opencl.opencl_family import Arena, OpenClContext
-from pairalign.engines.opencl.opencl_reverse_complement import ReversedColumns
+from pairalign.engines.opencl.opencl_windows import WindowFamily, WindowTask
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
@@ -51,7 +49,7 @@ BATCH = struct_dtype(f"int64 shift; {BATCH_NUMBERS} mode; int32*8 ends")
 assert BATCH.itemsize == 80
 
 
-class OpenClPairPerThread:
+class OpenClPairPerThread(WindowFamily):
     """gpu-pairAlign's kernels: fill with flags, then trace back; or scores only."""
 
     name = find_kernel("pair-per-thread", "opencl").name
@@ -70,38 +68,16 @@ class OpenClPairPerThread:
         }
 
     def open(self, context: OpenClContext) -> None:
-        """Upload the matrix; kernels are built when a window needs them."""
-        self._context = context
-        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
-        self._matrix = context.upload(matrix)
-        self._reversed = ReversedColumns(context)
-        self._pipeline: BatchPipeline[Arena] = context.pipeline(
-            context.memory_bytes - matrix.nbytes
-        )
+        """Upload the matrix; see `WindowFamily`."""
+        super().open(context)
         self._target_pairs = max(4096, context.device.compute_units * 4 * 256)
         self._planner = Planner(
             context.queries.lengths, context.targets.lengths, BLOCK, context.ranks
         )
-        self._kernels: dict[tuple[object, ...], Any] = {}
-
-    def close(self) -> None:
-        """Free what `open` and `align` took."""
-        self._pipeline.close()
-        self._reversed.free()
-        self._matrix.release()
-        self._kernels = {}
 
     def align(self, window: Window, want: Want, pair_mask: Bools | None) -> Alignments:
         """Align a window batch by batch; see `OpenClFamily`."""
-        context = self._context
-        whole = Rectangle.of(window)
-        (arena,) = self._pipeline.slots
-        held_bytes = self._reversed.prepare(window, arena)
-        task = _WindowTask(self, context, window, want, pair_mask)
-        self._pipeline.run(task, whole, held_bytes)
-        return task.assembly.finish(
-            context.queries.sequences, context.targets.sequences, context.scoring
-        )
+        return self.run_task(_WindowTask(self, self._context, window, want, pair_mask))
 
     def plan(self, work: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         """Cut part of a window into batches."""
@@ -201,7 +177,7 @@ class _Flight:
     pair_mask: Bools | None  # the pairs that were aligned; None: all
 
 
-class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
+class _WindowTask(WindowTask[TileBatch, _Flight]):
     """A window on its way through the pipeline."""
 
     def __init__(
@@ -212,14 +188,8 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
         want: Want,
         pair_mask: Bools | None,
     ) -> None:
-        pairs = window.pairs if pair_mask is None else int(pair_mask.sum())
-        self.assembly = Assembly(pairs, want, context.pool)
+        super().__init__(context, window, want, pair_mask)
         self._family = family
-        self._context = context
-        self._window = window
-        self._want = want
-        self._pair_mask = pair_mask
-        self._started = 0  # pairs of the window before the next batch, kept or not
         whole = Rectangle.of(window)
         self._width = width_of(whole, context.scoring, context.queries, context.targets)
         self._costs = Costs(
@@ -230,14 +200,11 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[TileBatch]:
         for batch in self._family.plan(work, self._costs, limit_bytes):
-            pair_mask = self._mask_of(batch)
+            pair_mask = self.chosen(batch.pairs)
             if pair_mask is None or pair_mask.any():
                 yield batch
             else:
                 self._started += batch.pairs
-
-    def rest(self, work: Rectangle, batch: TileBatch) -> list[Rectangle]:
-        return work.rest(batch.rectangle)
 
     def array_bytes(self, batch: TileBatch) -> dict[str, int]:
         return batch.array_bytes(self._costs)
@@ -245,14 +212,8 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
     def is_for_host(self, batch: TileBatch) -> bool:
         return batch.on_host
 
-    def align_on_host(self, batch: TileBatch) -> None:
-        on_host = replace(batch.rectangle.window(), strand=self._window.strand)
-        alignments = self._context.align_on_host(on_host, Want(self._want.detail))
-        self.assembly.add_alignments(alignments)
-        self._started += batch.pairs
-
     def start(self, batch: TileBatch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
-        pair_mask = self._mask_of(batch)
+        pair_mask = self.chosen(batch.pairs)
         ends = self._family.run(batch, addresses, self._costs, self._width, self._want, pair_mask)
         self._started += batch.pairs
         return _Flight(addresses, ends, pair_mask)
@@ -272,6 +233,3 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
         if assembly.run_offsets is not None:
             assembly.run_offsets[place.start + 1 : place.stop + 1] = ends
             context.read(assembly.add_runs(place), buffers["runs"])
-
-    def _mask_of(self, batch: TileBatch) -> Bools | None:
-        return None if self._pair_mask is None else self._pair_mask[self._started :][: batch.pairs]

@@ -19,13 +19,11 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.native import struct_dtype
-from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.engines.opencl.opencl_devices import OpenClDevice
 from pairalign.engines.opencl.opencl_family import Arena, OpenClContext
-from pairalign.engines.opencl.opencl_reverse_complement import ReversedColumns
+from pairalign.engines.opencl.opencl_windows import WindowFamily, WindowTask
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
@@ -85,7 +83,7 @@ class _Launch:
         return sizes
 
 
-class OpenClStriped:
+class OpenClStriped(WindowFamily):
     """Farrar's striped order, a work-group of 32 a pair.
 
     Parameters
@@ -114,39 +112,16 @@ class OpenClStriped:
         }
 
     def open(self, context: OpenClContext) -> None:
-        """Upload the scores; kernels are built when a window needs them."""
-        self._context = context
-        matrix = np.ascontiguousarray(context.scoring.matrix, dtype=np.int32)
-        self._matrix = context.upload(matrix)
+        """Upload the scores; see `WindowFamily`."""
+        super().open(context)
+        matrix = context.scoring.matrix
         narrow = bool(matrix.min() >= -128 and matrix.max() <= 127)
         self._entry, self.entry_bytes = ("char4", 4) if narrow else ("int4", 16)
-        self._reversed = ReversedColumns(context)
-        self._pipeline: BatchPipeline[Arena] = context.pipeline(
-            context.memory_bytes - matrix.nbytes
-        )
-        self._kernels: dict[tuple[object, ...], Any] = {}
-
-    def close(self) -> None:
-        """Free what `open` and `align` took."""
-        self._pipeline.close()
-        self._reversed.free()
-        self._matrix.release()
-        self._kernels = {}
 
     def align(self, window: Window, want: Want, pair_mask: Bools | None = None) -> Alignments:
         """Score a window batch by batch; see `OpenClFamily`."""
         assert want.detail == Detail.SCORE, "the engine was opened for scores"
-        context = self._context
-        whole = Rectangle.of(window)
-        pairs = whole.pairs if pair_mask is None else int(pair_mask.sum())
-        (arena,) = self._pipeline.slots
-        held_bytes = self._reversed.prepare(window, arena)
-        task = _ScoreTask(self, context, pairs, window, want, pair_mask)
-        if pairs:
-            self._pipeline.run(task, whole, held_bytes)
-        return task.assembly.finish(
-            context.queries.sequences, context.targets.sequences, context.scoring
-        )
+        return self.run_task(_ScoreTask(self, self._context, window, want, pair_mask))
 
     def batches(self, rectangle: Rectangle, limit_bytes: int) -> Iterator[Rectangle]:
         """Cut a rectangle into batches of whole rows that fit; a single row may not."""
@@ -253,32 +228,25 @@ class _Flight:
     results: Any
 
 
-class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
+class _ScoreTask(WindowTask[_Batch, _Flight]):
     """Pairs of a window on their way through the pipeline."""
 
     def __init__(
         self,
         family: OpenClStriped,
         context: OpenClContext,
-        pairs: int,
         window: Window,
         want: Want,
         pair_mask: Bools | None,
     ) -> None:
-        self.assembly = Assembly(pairs, want, context.pool)
+        super().__init__(context, window, want, pair_mask)
         self._family = family
-        self._context = context
-        self._window = window
-        self._want = want
-        self._pair_mask = pair_mask
-        self._started = 0  # pairs of the window before the next batch, chosen or not
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[_Batch]:
         family = self._family
         for rectangle in family.batches(work, limit_bytes):
-            numbers = None
-            if self._pair_mask is not None:
-                numbers = np.flatnonzero(self._pair_mask[self._started :][: rectangle.pairs])
+            mask = self.chosen(rectangle.pairs)
+            numbers = None if mask is None else np.flatnonzero(mask)
             launch = family.plan(rectangle)
             pairs = rectangle.pairs if numbers is None else len(numbers)
             sizes = launch.array_bytes(rectangle, pairs, family.entry_bytes, numbers is not None)
@@ -288,22 +256,11 @@ class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
             else:
                 self._started += rectangle.pairs
 
-    def rest(self, work: Rectangle, batch: _Batch) -> list[Rectangle]:
-        return work.rest(batch.rectangle)
-
     def array_bytes(self, batch: _Batch) -> dict[str, int]:
         return batch.sizes
 
     def is_for_host(self, batch: _Batch) -> bool:
         return not batch.fits
-
-    def align_on_host(self, batch: _Batch) -> None:
-        on_host = replace(batch.rectangle.window(), strand=self._window.strand)
-        alignments = self._context.align_on_host(on_host, Want(self._want.detail))
-        self.assembly.add_alignments(
-            alignments if batch.numbers is None else alignments.take(batch.numbers)
-        )
-        self._started += batch.rectangle.pairs
 
     def start(self, batch: _Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
         self._family.run(batch, addresses)
