@@ -538,14 +538,24 @@ def own_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     if scoring.mode not in ("global", "local"):
         is_odd |= diagonal < 0
     is_odd |= -diagonal > 2 * scoring.gap_extend
-    starts, values = sequences.offsets[:-1], diagonal[sequences.codes]
-    if scoring.mode == "local" and (diagonal[present] < 0).any():
-        sums = _best_stretches(values, sequences.offsets)
-    else:
-        sums = np.add.reduceat(values, starts)
-    scores: Doubles = sums / np.float64(scoring.scale)
-    scores[np.logical_or.reduceat(is_odd[sequences.codes], starts)] = np.nan
+    scores: Doubles = scores_without_gaps(sequences, scoring) / np.float64(scoring.scale)
+    scores[np.logical_or.reduceat(is_odd[sequences.codes], sequences.offsets[:-1])] = np.nan
     return scores
+
+
+def scores_without_gaps(sequences: SequenceSet, scoring: Scoring) -> Int64s:
+    """Return the raw score of each sequence with itself, residue by residue; int64 of shape (n,).
+
+    In mode local that of the best stretch. It is the best of all alignments with itself if no two
+    residues score more than the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no
+    residue less than 0 with itself, as X or N: see `own_scores`.
+    """
+    diagonal = np.diagonal(scoring.matrix).astype(np.int64)
+    values = diagonal[sequences.codes]
+    if scoring.mode == "local" and (values < 0).any():
+        return _best_stretches(values, sequences.offsets)
+    sums: Int64s = np.add.reduceat(values, sequences.offsets[:-1])
+    return sums
 
 
 def _best_stretches(values: Int64s, offsets: Int64s) -> Int64s:

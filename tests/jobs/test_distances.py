@@ -15,7 +15,8 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError
 from pairalign.jobs.distances import measures
-from pairalign.jobs.distances.measures import MEASURES, SATURATED, self_scores
+from pairalign.jobs.distances.measures import MEASURES, SATURATED
+from pairalign.scoring.scoring import scores_without_gaps
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 
@@ -91,7 +92,7 @@ def test_measures_are_their_formulas(measure, mode, genes):
     sequences = pairalign.read_fasta(GLOBINS) if protein else genes
     found = pairalign.align(sequences, mode=mode)
     matrix = pairalign.distance(sequences, measure=measure, mode=mode)
-    own = self_scores(found.queries, found.scoring)
+    own = scores_without_gaps(found.queries, found.scoring)
     assert matrix.measure == measure
     assert matrix.names == found.queries.names
     for a, i, j in zip(found, found.query, found.target, strict=True):
@@ -204,10 +205,17 @@ def test_self_scores_are_those_of_an_alignment_with_itself():
     sequences = pairalign.read_fasta(GLOBINS)
     for mode in MODES:
         scoring = pairalign.make_scoring("protein", mode=mode)
-        own = self_scores(sequences, scoring)
+        own = scores_without_gaps(sequences, scoring)
         for index, sequence in enumerate(sequences):
             pair = pairalign.align([sequence.residues] * 2, scoring=scoring, detail="score")
             assert pair.raw_score[0] == own[index]
+
+
+def test_local_distances_by_score_leave_unknown_ends_out():
+    gene = "ACGTTGCATGCATGACTAGC"
+    sequences = {"a": gene + 30 * "N", "b": gene + 30 * "N", "c": gene, "d": "TTT" + gene[:15]}
+    found = pairalign.distance(sequences, mode="local", measure="score").condensed
+    np.testing.assert_allclose(found, [0, 0, 1 - 60 / 76, 0, 1 - 60 / 76, 1 - 60 / 76], atol=1e-7)
 
 
 def test_too_many_pairs_are_said_before_aligning(monkeypatch):

@@ -40,7 +40,7 @@ from pairalign.base.arrays import Bools, Doubles, Int64s, UInt8s
 from pairalign.base.choices import IDENTITY_MEASURES, RECEPTOR_MEASURES
 from pairalign.base.error_types import AlphabetError, UsageError
 from pairalign.pairs.want import Detail
-from pairalign.scoring.scoring import Scoring
+from pairalign.scoring.scoring import scores_without_gaps
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
@@ -140,27 +140,10 @@ def ambiguous_message(measure: Measure, problem: Problem) -> str | None:
     )
 
 
-def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
-    """Raw score of each sequence aligned with itself without gaps, float64 of shape (n,).
-
-    Notes
-    -----
-    That is the best of all alignments of a sequence with itself if no two residues score more than
-    the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no residue less than 0 with
-    itself: then n columns bound the score, and the diagonal attains the bound. All residues of
-    BLOSUM and PAM matrices but X, and all unambiguous bases, are such residues. Stretches of X or N
-    could score higher locally; they count as what they score.
-    """
-    diagonal = np.diagonal(scoring.matrix).astype(np.int64)
-    return np.add.reduceat(diagonal[sequences.codes], sequences.offsets[:-1]).astype(np.float64)
-
-
 def own_scores_of(problem: Problem) -> Doubles:
-    """Return `self_scores` of the queries; then, of two sets, those of the targets."""
-    scores = self_scores(problem.queries, problem.scoring)
-    if problem.others is problem.queries:
-        return scores
-    return np.concatenate((scores, self_scores(problem.others, problem.scoring)))
+    """Return the raw score of each sequence with itself; of two sets the queries come first."""
+    scores = [scores_without_gaps(sequences, problem.scoring) for sequences in problem.sets]
+    return np.concatenate(scores).astype(np.float64)
 
 
 def _ambiguous_of(sequences: SequenceSet) -> Int64s:
