@@ -22,7 +22,6 @@ import logging
 import os
 import re
 import sys
-from itertools import zip_longest
 from typing import IO
 
 from pairalign.base.arrays import count_bytes
@@ -227,7 +226,7 @@ def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes], list
     headers: list[bytes] = []
     bodies: list[bytes] = []
     qualities: list[bytes] = []
-    lines = io.StringIO(text.rstrip(WHITE_SPACE).decode("latin-1") + "\n")
+    lines = io.StringIO(text.rstrip(WHITE_SPACE).decode("latin-1") + "\n\n")
     try:
         for title, sequence, scores in FastqGeneralIterator(lines):
             headers.append(title.encode("latin-1"))
@@ -243,13 +242,12 @@ def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes], list[byte
     if not text.isascii() or any(mark in text for mark in _NOT_PLAIN):
         return None
     lines = [line.rstrip() for line in text.rstrip().split(b"\n")]
+    lines += [b""] * (-len(lines) % 4)  # the last read may have no bases
     titles, bodies, repeated, qualities = (lines[k::4] for k in range(4))
-    for title, body, again, quality in zip_longest(
-        titles, bodies, repeated, qualities, fillvalue=b""
-    ):
+    for title, body, again, quality in zip(titles, bodies, repeated, qualities, strict=True):
         if not title.startswith(b"@") or again not in (b"+", b"+" + title[1:]):
             return None
-        if len(body) != len(quality) or body.startswith(b"+") or len(body.split()) != 1:
+        if len(body) != len(quality) or body.startswith(b"+") or len(body.split()) > 1:
             return None
     return [title[1:] for title in titles], bodies, qualities
 

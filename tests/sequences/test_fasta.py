@@ -187,7 +187,11 @@ REFUSED = {
     "zip": (b"PK\x03\x04\x14\x00", "is a zip archive; pipe it in: unzip -p"),
     "gzip of nothing": (gzip.compress(b""), "the file is empty"),
     "FASTQ with too few qualities": (b"@a\nACGT\n+\nIII\n", "record 1: not FASTQ: "),
-    "FASTQ without a sequence": (b"@a\nAC\n+\nII\n@b\n\n+\n\n", "record 2"),
+    "FASTQ without a sequence": (b"@a\nAC\n+\nII\n@b\n\n+\n\n", "record 2 'b' has no sequence"),
+    "FASTQ over several lines without a sequence": (
+        b"@a\nA\nC\n+\nI\nI\n@b\n\n+\n\n",
+        "record 2 'b' has no sequence",
+    ),
     "FASTQ without a name": (b"@\nACGT\n+\nIIII\n", "record 1 has no name"),
     "FASTQ with the name twice": (
         b"@a\nA\n+\nI\n@a\nA\n+\nI\n",
