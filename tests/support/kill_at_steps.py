@@ -65,5 +65,6 @@ if __name__ == "__main__":
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # no threads: they would not outlive a fork
     import_command()
     if os.environ.get("FORMAT") == "parquet":
-        importlib.import_module("pyarrow.parquet")  # a second in each fork
+        for name in ("pyarrow.parquet", "pandas"):  # PyArrow looks for it: seconds in each fork
+            importlib.import_module(name)
     print(kill_at_each(sys.argv[1], sys.argv[2:]))
