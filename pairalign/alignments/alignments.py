@@ -356,15 +356,23 @@ def strands_of(part: Alignments) -> npt.NDArray[np.int8]:
 def _join_cigars(parts: Sequence[Alignments]) -> dict[str, npt.NDArray[Any]]:
     runs, sizes = [], [np.zeros(1, dtype=np.int64)]
     for part in parts:
-        assert part.cigar is not None
-        assert part.cigar_offsets is not None
-        runs.append(part.cigar[part.cigar_offsets[0] : part.cigar_offsets[-1]])
-        sizes.append(np.diff(part.cigar_offsets))
+        some, offsets = runs_of(part)
+        runs.append(some)
+        sizes.append(np.diff(offsets))
     return {"cigar": np.concatenate(runs), "cigar_offsets": np.cumsum(np.concatenate(sizes))}
 
 
 Runs = UInt32s
 Offsets = Int64s
+
+
+def runs_of(alignments: Alignments) -> tuple[Runs, Offsets]:
+    """Return the runs of alignments with CIGARs, and where those of each begin, n + 1 from 0."""
+    runs, offsets = alignments.cigar, alignments.cigar_offsets
+    assert runs is not None
+    assert offsets is not None
+    return runs[offsets[0] : offsets[-1]], offsets - offsets[0]
+
 
 _reverse = library.pairalign_reverse_runs
 _offsets = library.pairalign_offsets_of_runs

@@ -21,16 +21,11 @@ nothing is aligned identity and coverage are 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import END_GAPS
-
-if TYPE_CHECKING:
-    from pairalign.alignments.alignments import Alignments
-
 
 _OPERATION, _INSERTION, _DELETION = 15, 1, 2
 
@@ -102,11 +97,10 @@ def _lengths(alignments: Alignments) -> tuple[Int64s, Int64s]:
 
 def _gaps_at_ends(alignments: Alignments) -> Int64s:
     """Residues in gaps at the ends of whole sequences, int64 of shape (n,)."""
-    assert alignments.cigar is not None
-    assert alignments.cigar_offsets is not None
-    starts, stops = alignments.cigar_offsets[:-1], alignments.cigar_offsets[1:]
+    every, offsets = runs_of(alignments)
+    starts, stops = offsets[:-1], offsets[1:]
     residues = np.zeros(len(alignments), np.int64)
-    if not len(alignments.cigar):
+    if not len(every):
         return residues
     any_run = stops > starts
     query_lengths, target_lengths = _lengths(alignments)
@@ -116,7 +110,7 @@ def _gaps_at_ends(alignments: Alignments) -> Int64s:
     to_end &= alignments.field("target_end") == target_lengths
     ends = ((starts, any_run & from_start), (stops - 1, any_run & to_end & (stops - 1 > starts)))
     for at, counts in ends:
-        runs = alignments.cigar[np.where(counts, at, 0)]
+        runs = every[np.where(counts, at, 0)]
         is_gap = counts & np.isin(runs & _OPERATION, (_INSERTION, _DELETION))
         residues += np.where(is_gap, runs >> 4, 0)
     return residues

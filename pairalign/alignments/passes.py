@@ -5,17 +5,16 @@ No array is made on the way, and the interpreter is free meanwhile.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.base.arrays import Doubles, Float32s, Int32s, Int64s
 from pairalign.base.native import Struct, library, struct_fields
 from pairalign.sequences.sets import SequenceSet
-
-if TYPE_CHECKING:
-    from pairalign.alignments.alignments import Alignments
 
 _place = library.pairalign_place_in_triangle
 _extremes = library.pairalign_find_extremes
@@ -102,13 +101,13 @@ def place_in_triangle(
 
 
 def find_extremes(
-    counts: tuple[Int32s, Int32s, Int32s], scores: Int32s | None = None, threads: int = 1
+    counts: Sequence[Int32s], scores: Int32s | None = None, threads: int = 1
 ) -> tuple[int, int] | None:
     """Find the pairs with the highest and the lowest identity, or score.
 
     Parameters
     ----------
-    counts : three ndarrays of int32, shape (n,)
+    counts : sequence of three ndarrays of int32, shape (n,)
         Matches, mismatches, gap residues.
     scores : ndarray of int32, shape (n,), optional
         Raw scores, by which pairs are then compared.
@@ -164,10 +163,8 @@ def columns_of(alignments: Alignments, *, with_cigar: bool) -> dict[str, npt.NDA
         name: alignments.field(name) for name in (*_SPANS, *_COUNTS)
     }
     if with_cigar:
-        assert alignments.cigar is not None
-        assert alignments.cigar_offsets is not None
-        columns["cigar"] = np.ascontiguousarray(alignments.cigar)
-        columns["cigar_offsets"] = alignments.cigar_offsets
+        runs, columns["cigar_offsets"] = runs_of(alignments)
+        columns["cigar"] = np.ascontiguousarray(runs)
     return columns
 
 

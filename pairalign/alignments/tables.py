@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -154,16 +154,11 @@ def arrow_table(
         columns["identity"] = pa.array(group.identity, from_pandas=True)
         columns["columns"] = pa.array(group.columns)
     if "cigar" in schema.names:
-        assert group.cigar is not None
-        assert group.cigar_offsets is not None
-        # Runs stay where they are; offsets are few.
-        large = pa.types.is_large_list(schema.field("cigar").type)
-        offsets = group.cigar_offsets - group.cigar_offsets[0]
-        runs = pa.array(group.cigar[group.cigar_offsets[0] : group.cigar_offsets[-1]])
-        if large:
-            columns["cigar"] = pa.LargeListArray.from_arrays(pa.array(offsets), runs)
+        runs, offsets = runs_of(group)  # runs stay where they are; offsets are few
+        if pa.types.is_large_list(schema.field("cigar").type):
+            columns["cigar"] = pa.LargeListArray.from_arrays(offsets, pa.array(runs))
         else:
-            columns["cigar"] = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), runs)
+            columns["cigar"] = pa.ListArray.from_arrays(offsets.astype(np.int32), pa.array(runs))
     if STRAND_COLUMN in schema.names:
         strand = np.ones(len(group.query), np.int8) if group.strand is None else group.strand
         columns[STRAND_COLUMN] = pa.array(strand)

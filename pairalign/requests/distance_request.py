@@ -147,8 +147,8 @@ class GroupsOptions(CommandOptions):
 
 
 @request
-class MatchesOptions(CommandOptions):
-    """What is matched between groups."""
+class FilesOptions(CommandOptions):
+    """Tables of groups, how distances are written, and a picture."""
 
     matches: str | None = option(
         help="write a table of each two groups: identity, matched proteins and their shares; of "
@@ -159,12 +159,6 @@ class MatchesOptions(CommandOptions):
         decides=False,
         surface="command",
     )
-
-
-@request
-class GroupClustersOptions(CommandOptions):
-    """Clusters of groups."""
-
     clusters: str | None = option(
         help="write clusters of groups: the subtrees of their UPGMA tree within --max-distance",
         metavar="TSV",
@@ -181,6 +175,15 @@ class GroupClustersOptions(CommandOptions):
         decides=False,
         surface="command",
     )
+    lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
+    strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
+    plot: str | None = option(
+        help="heat map with a tree, .svg, .png or .pdf",
+        metavar="FILE",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
 
 
 _ALL_MEASURES = MEASURE_SUMMARIES | GENOME_MEASURES
@@ -190,8 +193,8 @@ _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
 
 @request
-class CirclesOptions(CommandOptions):
-    """Sequences that begin anywhere."""
+class PairsOptions(CommandOptions):
+    """How pairs are aligned, what is said of them, and of which that is known."""
 
     circular: bool = flag(
         "genomes that begin anywhere: align each pair with one of the two rotated to where it "
@@ -200,12 +203,6 @@ class CirclesOptions(CommandOptions):
         "two rotated to where it scores most (`pairalign.jobs.circular.circular`)",
         job="circular",
     )
-
-
-@request
-class SimilarityOptions(CommandOptions):
-    """What is said of pairs, and of which that is known."""
-
     similarity: bool = flag(
         "write identities, 1 less the distances",
         about="return identities, 1 less the distances of a measure of identity",
@@ -217,27 +214,6 @@ class SimilarityOptions(CommandOptions):
         "another sequence are aligned",
         metavar="NPY",
         kind=PATH,
-    )
-
-
-@request
-class PhylipOptions(CommandOptions):
-    """How distances are written."""
-
-    lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
-    strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
-
-
-@request
-class PlotOptions(CommandOptions):
-    """A picture."""
-
-    plot: str | None = option(
-        help="heat map with a tree, .svg, .png or .pdf",
-        metavar="FILE",
-        kind=PATH,
-        decides=False,
-        surface="command",
     )
 
 
@@ -368,8 +344,7 @@ class DistanceRequest(
     LimitsOptions,
     ReceptorOptions,
     GroupsOptions,
-    CirclesOptions,
-    SimilarityOptions,
+    PairsOptions,
     StrandOptions,
     MeasureOptions,
 ):
@@ -472,10 +447,7 @@ class DistanceOptions(
     OutputOptions,
     MoreSetsOptions,
     DistanceRequest,
-    MatchesOptions,
-    GroupClustersOptions,
-    PhylipOptions,
-    PlotOptions,
+    FilesOptions,
     ReportOptions,
     ProblemOptions,
     DryRunOptions,

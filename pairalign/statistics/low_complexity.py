@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Bools, Doubles, Float32s, Int32s
 from pairalign.base.error_types import ScoringError
@@ -204,8 +204,6 @@ class ResidueMasks:
         alignments : Alignments
             With CIGARs; on either strand of the query.
         """
-        assert alignments.cigar is not None
-        assert alignments.cigar_offsets is not None
         scoring = alignments.scoring
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         complement = None if alignments.strand is None else complement_of(scoring.alphabet)
@@ -216,7 +214,7 @@ class ResidueMasks:
         spans = (alignments.field(name) for name in ("query_start", "query_end", "target_start"))
         arrays: list[npt.NDArray[Any] | None] = [alignments.query, alignments.target, *spans]
         arrays += [alignments.strand, complement]
-        arrays += [alignments.cigar, alignments.cigar_offsets, matrix]
+        arrays += [*runs_of(alignments), matrix]
         best = np.empty(len(alignments), np.int32)
         _scores(
             *(len(alignments), *sides, *arrays),

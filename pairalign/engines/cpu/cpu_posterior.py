@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.calibration import least_posteriors
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.base.arrays import Int32s, Int64s, Structs, UInt8s
@@ -417,15 +417,13 @@ def mark_columns(
     offsets : ndarray of int64, shape (n + 1,)
         Where those of each alignment begin.
     """
-    assert alignments.cigar is not None
-    assert alignments.cigar_offsets is not None
+    runs, run_offsets = runs_of(alignments)
     offsets = np.concatenate(([0], np.cumsum(alignments.columns, dtype=np.int64)))
     marks = np.empty(int(offsets[-1]), np.uint8)
-    runs = np.ascontiguousarray(alignments.cigar)
     starts = alignments.field("query_start"), alignments.field("target_start")
     least = least_posteriors(alignments.queries.alphabet)
     library.pairalign_posterior_marks(
-        *(_table(posteriors), runs, alignments.cigar_offsets, *starts),
+        *(_table(posteriors), np.ascontiguousarray(runs), run_offsets, *starts),
         *(offsets, least, threads, marks),
     )
     return marks, offsets

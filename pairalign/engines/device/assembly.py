@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS, Alignments, runs_of
 from pairalign.base.arrays import Int64s, UInt32s
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
@@ -102,10 +102,9 @@ class Assembly:
         for k, name in enumerate(self._names):
             self.fields[k, place] = getattr(part, name)
         if self.run_offsets is not None:
-            assert part.cigar is not None
-            assert part.cigar_offsets is not None
-            self.run_offsets[place.start + 1 : place.stop + 1] = part.cigar_offsets[1:]
-            self.add_runs(place)[...] = part.cigar
+            runs, offsets = runs_of(part)
+            self.run_offsets[place.start + 1 : place.stop + 1] = offsets[1:]
+            self.add_runs(place)[...] = runs
 
     def finish(self, queries: SequenceSet, targets: SequenceSet, scoring: Scoring) -> Alignments:
         """Return the alignments of all pairs, or of those that reach the minimum."""

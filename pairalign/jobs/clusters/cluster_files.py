@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_SUFFIXES, TABLES
 from pairalign.base.texts import quoted
@@ -313,9 +313,8 @@ def _end_to_end(
     target_lengths: Int32s,
 ) -> tuple[Int64s, Int64s, Int64s]:
     """Return lengths, operations and pairs of all runs but empty ones, those at the ends too."""
-    assert alignments.cigar is not None
-    assert alignments.cigar_offsets is not None
-    counts = np.diff(alignments.cigar_offsets)
+    runs, offsets = runs_of(alignments)
+    counts = np.diff(offsets)
     before = alignments.field("query_start").astype(np.int64)
     after = query_lengths - alignments.field("query_end").astype(np.int64)
     if alignments.strand is not None:
@@ -336,7 +335,6 @@ def _end_to_end(
     )
     for places, residues, operation in ends:
         lengths[places], operations[places], is_run[places] = residues, operation, False
-    runs = alignments.cigar[alignments.cigar_offsets[0] : alignments.cigar_offsets[-1]]
     lengths[is_run], operations[is_run] = runs >> 4, _UC_OPERATIONS[runs & 15]
     kept = lengths > 0
     return lengths[kept], operations[kept], pairs[kept]

@@ -249,14 +249,9 @@ class Summary:
         self._kept += len(alignments)
         if not alignments.has_stats:
             return
-        assert alignments.matches is not None
-        assert alignments.mismatches is not None
-        assert alignments.gap_residues is not None
-        extremes = find_extremes(
-            (alignments.matches, alignments.mismatches, alignments.gap_residues),
-            alignments.raw_score if self._is_by_score else None,
-            _THREADS,
-        )
+        counts = [alignments.field(name) for name in ("matches", "mismatches", "gap_residues")]
+        scores = alignments.raw_score if self._is_by_score else None
+        extremes = find_extremes(counts, scores, _THREADS)
         if extremes is None:
             return
         high, low = extremes

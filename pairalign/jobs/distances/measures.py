@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Bools, Doubles, Int64s, UInt8s
@@ -160,14 +160,12 @@ def _divide(part: Doubles, whole: Doubles) -> Doubles:
 def _identity_unambiguous(alignments: Alignments, own_scores: Doubles) -> Doubles:
     if alignments.cigar is None:  # no residue is ambiguous: `Measure.detail_of`
         return find_differences("identity-aligned", alignments)
-    assert alignments.matches is not None
-    assert alignments.mismatches is not None
-    least = alignments.scoring.alphabet.unambiguous
+    matches, least = alignments.field("matches"), alignments.scoring.alphabet.unambiguous
     (ambiguous,) = _count_mismatches(  # matches are of unambiguous residues
         alignments, lambda query, target: np.maximum(query, target) >= least
     )
-    columns = alignments.matches + alignments.mismatches - ambiguous
-    return 1 - _divide(alignments.matches.astype(np.float64), columns.astype(np.float64))
+    columns = matches + alignments.field("mismatches") - ambiguous
+    return 1 - _divide(matches.astype(np.float64), columns.astype(np.float64))
 
 
 def _minus_log(inside: Doubles) -> Doubles:
@@ -188,9 +186,8 @@ def _jukes_cantor(alignments: Alignments, own_scores: Doubles) -> Doubles:
 
 
 def _kimura_2p(alignments: Alignments, own_scores: Doubles) -> Doubles:
-    assert alignments.matches is not None
     transitions, transversions = _count_mismatches(alignments, _are_transitions, _are_transversions)
-    sites = (alignments.matches + transitions + transversions).astype(np.float64)
+    sites = (alignments.field("matches") + transitions + transversions).astype(np.float64)
     p, q = (_divide(part.astype(np.float64), sites) for part in (transitions, transversions))
     distance = 0.5 * _minus_log(1 - 2 * p - q) + 0.25 * _minus_log(1 - 2 * q)
     return np.where(sites > 0, np.minimum(distance, SATURATED), SATURATED)
@@ -229,8 +226,7 @@ def _count_mismatches(alignments: Alignments, *kinds: Callable[[Codes, Codes], B
     *kinds : functions
         Take the codes of query and target of such columns, and say which are counted.
     """
-    offsets, count, start = alignments.cigar_offsets, len(alignments), 0
-    assert offsets is not None
+    (_, offsets), count, start = runs_of(alignments), len(alignments), 0
     counts = np.zeros((len(kinds), count), np.int64)
     while start < count:
         stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_RUNS, side="right")) - 1
@@ -244,12 +240,7 @@ def _count_mismatches(alignments: Alignments, *kinds: Callable[[Codes, Codes], B
 
 def _mismatches(part: Alignments) -> Iterator[npt.NDArray[Any]]:
     """Yield the pair of each column of a mismatch, then its codes of the query, of the target."""
-    assert part.cigar is not None
-    assert part.cigar_offsets is not None
-    assert part.query_start is not None
-    assert part.query_end is not None
-    assert part.target_start is not None
-    runs, offsets = part.cigar[: part.cigar_offsets[-1]], part.cigar_offsets
+    runs, offsets = runs_of(part)
     operations, lengths = runs & 15, (runs >> 4).astype(np.int64)
     pair = np.repeat(np.arange(len(part)), np.diff(offsets))
     chosen = operations == _MISMATCH
@@ -260,11 +251,11 @@ def _mismatches(part: Alignments) -> Iterator[npt.NDArray[Any]]:
     # of a query on strand -1 from its end backwards.
     forward = np.ones(len(part), np.int64)
     steps = forward if part.strand is None else part.strand.astype(np.int64)
-    first = np.where(steps > 0, part.query_start, part.query_end - 1)
+    first = np.where(steps > 0, part.field("query_start"), part.field("query_end") - 1)
     in_run = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     for sequences, index, start, step, gap in (
         (part.queries, part.query, first, steps, _DELETION),
-        (part.targets, part.target, part.target_start, forward, _INSERTION),
+        (part.targets, part.target, part.field("target_start"), forward, _INSERTION),
     ):
         residues = np.where(operations == gap, 0, lengths)
         before = np.cumsum(residues) - residues  # over all pairs; less that of the pair's first run

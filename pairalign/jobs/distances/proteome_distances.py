@@ -436,14 +436,12 @@ def _residues(alignments: Alignments, index: int) -> Iterator[tuple[int, int, in
     """Yield of both records: index, length, start of the span, which residues of it match."""
     assert alignments.cigar is not None
     assert alignments.cigar_offsets is not None
-    assert alignments.query_start is not None
-    assert alignments.target_start is not None
     runs = alignments.cigar[alignments.cigar_offsets[index] : alignments.cigar_offsets[index + 1]]
     operations, lengths = runs & 15, runs >> 4
     turned = alignments.strand is not None and alignments.strand[index] < 0
     for ends, starts, sets, gap in (
-        (alignments.query, alignments.query_start, alignments.queries, _DELETION),
-        (alignments.target, alignments.target_start, alignments.targets, _INSERTION),
+        (alignments.query, alignments.field("query_start"), alignments.queries, _DELETION),
+        (alignments.target, alignments.field("target_start"), alignments.targets, _INSERTION),
     ):
         kept = operations != gap
         are_matched = np.repeat(operations[kept] == _MATCH, lengths[kept])

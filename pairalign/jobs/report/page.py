@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.identities import count_coverage
 from pairalign.base.arrays import Int32s, Int64s, UInt32s
 from pairalign.base.error_types import FormatError
@@ -210,7 +210,6 @@ def merged_cigars(alignments: Alignments) -> list[str]:
     alignments : Alignments
         With CIGARs.
     """
-    assert alignments.cigar is not None
     runs, starts, bounds = _merged(alignments)
     lengths = np.add.reduceat(runs >> 4, starts).tolist() if len(starts) else []
     kinds = [_NAMES[int(op)] for op in _plain(runs[starts] & 15)]
@@ -226,14 +225,9 @@ def _plain(operations: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return plain
 
 
-def _merged(
-    alignments: Alignments,
-) -> tuple[UInt32s, Int64s, Int64s]:
+def _merged(alignments: Alignments) -> tuple[UInt32s, Int64s, Int64s]:
     """Return the runs, where merged ones start, and how many of these come before each pair."""
-    assert alignments.cigar is not None
-    assert alignments.cigar_offsets is not None
-    offsets = alignments.cigar_offsets - alignments.cigar_offsets[0]
-    runs = alignments.cigar[alignments.cigar_offsets[0] : alignments.cigar_offsets[-1]]
+    runs, offsets = runs_of(alignments)
     plain = _plain(runs & 15)
     begins = np.ones(len(runs), np.bool_)
     begins[1:] = plain[1:] != plain[:-1]
