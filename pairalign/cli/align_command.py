@@ -14,13 +14,7 @@ from pairalign.base.dry_run import begin
 from pairalign.base.native import keep_freed_memory
 from pairalign.formats import FORMATS
 from pairalign.jobs.commands.planning import read_problem, report_of, with_output
-from pairalign.jobs.commands.summary import (
-    Lines,
-    Summary,
-    describe_steps,
-    say_plan,
-    say_summary,
-)
+from pairalign.jobs.commands.summary import Lines, Summary, describe_steps, say_plan, say_summary
 from pairalign.jobs.run.destination import open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring

@@ -35,11 +35,7 @@ from pairalign.jobs.distances.measures import (
     find_measure,
 )
 from pairalign.jobs.run.align import Job
-from pairalign.jobs.run.destination import (
-    Destination,
-    open_destination,
-    prepare_output,
-)
+from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions, ReceptorOptions

@@ -18,14 +18,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pairalign.base.console import (
-    give_up_stdout,
-    log,
-    log_into,
-    messages,
-    named_output,
-    say,
-)
+from pairalign.base.console import give_up_stdout, log, log_into, messages, named_output, say
 from pairalign.base.declaration import check, has_job, make, values_of
 from pairalign.base.error_types import (
     FormatError,

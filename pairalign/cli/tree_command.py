@@ -12,11 +12,7 @@ from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
 from pairalign.base.texts import quoted
-from pairalign.cli.distance_steps import (
-    DistanceSummary,
-    measure_all,
-    merged,
-)
+from pairalign.cli.distance_steps import DistanceSummary, measure_all, merged
 from pairalign.formats.distances import read_distances
 from pairalign.formats.names import check_ending, format_by_suffix, table_format
 from pairalign.formats.output import check_writable, open_output, open_table

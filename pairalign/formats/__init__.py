@@ -5,23 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pairalign.alignments.fields import FIELDS, Field
-from pairalign.base.choices import (
-    FORMAT_NAMES,
-    NETWORK_NAMES,
-    OVERLAP_FORMAT_NAMES,
-    REGISTRY,
-)
+from pairalign.base.choices import FORMAT_NAMES, NETWORK_NAMES, OVERLAP_FORMAT_NAMES, REGISTRY
 from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import LazyDict, choose_format, compression_of, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
-from pairalign.formats.writer import (
-    NOTHING_MORE,
-    PLAIN_CIGAR,
-    Content,
-    Shown,
-    Writer,
-)
+from pairalign.formats.writer import NOTHING_MORE, PLAIN_CIGAR, Content, Shown, Writer
 from pairalign.pairs.want import Detail
 
 __all__ = [

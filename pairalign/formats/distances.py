@@ -12,12 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
-from pairalign.base.choices import (
-    DISTANCE_SUFFIXES,
-    RECTANGLE_SUFFIXES,
-    SPARSE_SUFFIXES,
-    TABLES,
-)
+from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SPARSE_SUFFIXES, TABLES
 from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import quoted, tsv_of

@@ -28,12 +28,7 @@ from pairalign.base.compression import add_to_checksum, read_blocks
 from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import PartsError, error_by_cause
 from pairalign.base.part_file import PartFile, remove_dead
-from pairalign.base.run_files import (
-    is_hidden_name,
-    is_regular,
-    remove_empty_folder,
-    remove_regular,
-)
+from pairalign.base.run_files import is_hidden_name, is_regular, remove_empty_folder, remove_regular
 from pairalign.base.spelling import spelled
 from pairalign.formats.output import check_usable, folder_error, output_error, write_all
 from pairalign.formats.schemas import (

@@ -6,14 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import (
-    CLUSTER,
-    PATH,
-    POSITIVE,
-    SECONDS,
-    SHARD,
-    Shard,
-)
+from pairalign.base.arguments import CLUSTER, PATH, POSITIVE, SECONDS, SHARD, Shard
 from pairalign.base.choices import (
     COMMIT_SECONDS,
     COVERAGES,

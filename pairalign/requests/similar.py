@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, TypedDict, TypeVar
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import DIGIT, POSITIVE, SMALL_NUMBER
-from pairalign.base.declaration import (
-    Request,
-    Rule,
-    again,
-    changed,
-    group,
-    option,
-    request,
-)
+from pairalign.base.declaration import Request, Rule, again, changed, group, option, request
 from pairalign.requests.resources import ResourceArguments
 from pairalign.requests.shared import (
     SCORING,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.choices import (
-    PICTURES,
-    TREE_SUFFIXES,
-)
+from pairalign.base.choices import PICTURES, TREE_SUFFIXES
 from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_text
 from pairalign.base.packages import check_biopython

@@ -8,10 +8,7 @@ from pairalign.formats.names import FASTA, choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.circular.rotate import rotate_set
 from pairalign.jobs.circular.rotate_request import RotateOptions
-from pairalign.jobs.commands.planning import (
-    read_problem,
-    with_output,
-)
+from pairalign.jobs.commands.planning import read_problem, with_output
 from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring

@@ -23,11 +23,7 @@ from pairalign.jobs.clusters.abundances import describe_samples, read_abundances
 from pairalign.jobs.clusters.cluster import ClusterJob
 from pairalign.jobs.clusters.cluster_files import write_clusters
 from pairalign.jobs.clusters.cluster_request import ClusterOptions
-from pairalign.jobs.commands.planning import (
-    read_problem,
-    report_of,
-    with_output,
-)
+from pairalign.jobs.commands.planning import read_problem, report_of, with_output
 from pairalign.jobs.commands.summary import Lines, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring

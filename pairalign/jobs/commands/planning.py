@@ -13,12 +13,7 @@ from pairalign.base.dry_run import is_dry_run
 from pairalign.base.error_types import FormatError
 from pairalign.formats.names import choose_format, format_by_suffix, suffixes_of
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
-from pairalign.requests.shared import (
-    CommandOptions,
-    InputOptions,
-    OutputOptions,
-    ProblemOptions,
-)
+from pairalign.requests.shared import CommandOptions, InputOptions, OutputOptions, ProblemOptions
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet

@@ -48,12 +48,7 @@ from pairalign.base.declaration import make
 from pairalign.base.error_types import AlphabetError, CapacityError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.groups import Groups
-from pairalign.jobs.distances.measures import (
-    Measure,
-    check_alphabet,
-    find_measure,
-    own_scores_of,
-)
+from pairalign.jobs.distances.measures import Measure, check_alphabet, find_measure, own_scores_of
 from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment

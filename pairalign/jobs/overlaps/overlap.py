@@ -23,12 +23,7 @@ from pairalign.jobs.overlaps.overlap_plan import OverlapProcedure, plan_overlaps
 from pairalign.jobs.overlaps.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.presets import Preset
-from pairalign.jobs.overlaps.seeded_candidates import (
-    MAPPY,
-    SEEDS,
-    find_candidates,
-    import_mappy,
-)
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, find_candidates, import_mappy
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call

@@ -13,11 +13,7 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.base.console import log
 from pairalign.base.dry_run import begin, dry_run
 from pairalign.base.native import keep_freed_memory
-from pairalign.formats import (
-    OVERLAP_FORMATS,
-    Writer,
-    check_shown,
-)
+from pairalign.formats import OVERLAP_FORMATS, Writer, check_shown
 from pairalign.formats.names import FASTA
 from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.commands.planning import read_sequences, report_of, with_output

@@ -15,20 +15,11 @@ from pairalign.clusters.groups import Groups, make_groups
 from pairalign.formats.group_files import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
-from pairalign.jobs.commands.planning import (
-    problem_of,
-    with_output,
-)
+from pairalign.jobs.commands.planning import problem_of, with_output
 from pairalign.jobs.commands.summary import Lines, describe_fragments, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
-from pairalign.jobs.splits.audit import (
-    Audit,
-    Leaking,
-    Violations,
-    audit_groups,
-    audit_sets,
-)
+from pairalign.jobs.splits.audit import Audit, Leaking, Violations, audit_groups, audit_sets
 from pairalign.jobs.splits.audit_request import AuditOptions
 from pairalign.jobs.splits.edges import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import audit_pairs

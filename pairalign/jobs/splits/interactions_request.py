@@ -6,11 +6,7 @@ from typing import Any, ClassVar
 
 from pairalign.base.arguments import PATH
 from pairalign.base.declaration import Rule, option, place, request, values_of
-from pairalign.requests.shared import (
-    CommandOptions,
-    ProblemOptions,
-    StrandOptions,
-)
+from pairalign.requests.shared import CommandOptions, ProblemOptions, StrandOptions
 from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
 
 

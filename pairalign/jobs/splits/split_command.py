@@ -10,11 +10,7 @@ from pairalign.base.console import log, say
 from pairalign.clusters.folds import Split
 from pairalign.formats.names import FASTA, check_ending
 from pairalign.formats.output import check_writable
-from pairalign.jobs.commands.planning import (
-    read_problem,
-    report_of,
-    with_output,
-)
+from pairalign.jobs.commands.planning import read_problem, report_of, with_output
 from pairalign.jobs.commands.summary import Lines, describe_fragments, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring

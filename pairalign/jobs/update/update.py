@@ -37,11 +37,7 @@ from pairalign.formats.readers import open_reader
 from pairalign.jobs.commands.planning import read_problem
 from pairalign.jobs.commands.summary import Summary
 from pairalign.jobs.run.align import AlignmentJob, Job
-from pairalign.jobs.run.destination import (
-    Destination,
-    open_destination,
-    prepare_output,
-)
+from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.kept_results import describe_run

@@ -10,10 +10,7 @@ from pairalign.base.console import log
 from pairalign.base.error_types import PairalignError, cut_name, shown_name
 from pairalign.formats.names import check_ending, table_format
 from pairalign.formats.output import check_writable, open_table
-from pairalign.jobs.commands.planning import (
-    read_problem,
-    with_output,
-)
+from pairalign.jobs.commands.planning import read_problem, with_output
 from pairalign.jobs.commands.summary import Lines, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
