@@ -99,5 +99,10 @@ def tsv_of(text: bytes, *, quotes: bool = True) -> bytes:
 
 
 def _cells_of(line: bytes, *, quotes: bool) -> list[bytes]:
-    cells = [unquoted(cell.decode("utf-8", "surrogateescape")) for cell in _CSV_CELL.findall(line)]
-    return [(quoted(cell) if quotes else cell).encode("utf-8", "surrogateescape") for cell in cells]
+    cells: list[bytes] = _CSV_CELL.findall(line)
+    return [_tsv_cell(cell, quotes=quotes) if cell.startswith(b'"') else cell for cell in cells]
+
+
+def _tsv_cell(cell: bytes, *, quotes: bool) -> bytes:
+    name = unquoted(cell.decode("utf-8", "surrogateescape"))
+    return (quoted(name) if quotes else name).encode("utf-8", "surrogateescape")

@@ -60,8 +60,10 @@ def test_the_cells_are_those_of_tsv(folder, command):
 
 
 def test_what_is_written_is_read(folder):
-    assert pa("align", "s.fa", "-o", "o.csv") == 0
-    assert pa("verify", "o.csv", "s.fa", "-o", "v.csv") == 0
+    (folder / "unlike.fa").write_text(">-p\nPPPP\n>w\nWWWW\n")
+    for fasta in ("unlike.fa", "s.fa"):  # the first scores less than 0
+        assert pa("align", fasta, "-o", "o.csv") == 0
+        assert pa("verify", "o.csv", fasta, "-o", "v.csv") == 0
     assert {row[2] for row in rows("v.csv")[1:]} <= {cell for row in rows("v.csv") for cell in row}
     assert pa("distance", "s.fa", "-o", "d.csv") == 0
     assert pa("tree", "d.csv", "-o", "t.nwk", "--rename", "n.csv") == 0
