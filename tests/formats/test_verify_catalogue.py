@@ -7,13 +7,9 @@ its numbers and residues are changed; and lines are cut. What a file cannot tell
 import re
 
 import pytest
-from verifying import align
+from verifying import align, write_sequences
 
 from pairalign.cli.main import main
-
-QUERY = ">a the query\nMKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW\n"
-TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
-DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAGAGCTAGCAACGTCC\n"
 
 TAGS = (
     # Tags stand in any order, and a tag may have any other name.
@@ -88,8 +84,7 @@ def damaged_words(line):
 @pytest.mark.slow
 @pytest.mark.parametrize("format", CATALOGUE)
 def test_each_word(here, format):
-    for name, text in (("s", QUERY + TARGET), ("q", QUERY), ("t", TARGET), ("d", DNA)):
-        (here / f"{name}.fa").write_text(text)
+    write_sequences(here)
     files, options, chosen, untold = CATALOGUE[format]
     align(*files.split(), "-o", f"a.{format}", "--mode", "local", *options)
     lines = (here / f"a.{format}").read_text().splitlines()

@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+from verifying import QUERY, TARGET
 
 from pairalign.alignments.fields import BLAST6, FIELDS
 from pairalign.alignments.problem import Problem
@@ -17,14 +18,8 @@ from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.set_reading import read_fasta
 
-PROTEINS = """\
->a the query
-MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW
->b
-KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
-"""
 DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAAAGAGCTAGCAACGTCC\n"
-SETS = {"protein": PROTEINS, "dna": DNA}
+SETS = {"protein": QUERY + TARGET, "dna": DNA}
 MODES = ("local", "global", "semiglobal")
 
 LAYOUTS = {

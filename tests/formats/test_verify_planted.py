@@ -5,25 +5,16 @@ import re
 import pytest
 from commands import fasta
 from strategies import MODES
-from verifying import align, check_planted, family, verify
+from verifying import align, family, verify, write_sequences
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.cli.main import main
 from pairalign.formats.readers.table_reader import NOT_CHECKED
 
-SEQUENCES = """\
->a the query
-MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW
->b
-KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
-"""
-DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAGAGCTAGCAACGTCC\n"
-
 
 @pytest.fixture
 def folder(here):
-    (here / "s.fa").write_text(SEQUENCES)
-    (here / "d.fa").write_text(DNA)
+    write_sequences(here)
     return here
 
 
@@ -69,15 +60,6 @@ def test_marks_in_tags(folder, format):
         assert row["verdict"] != "ok"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("\t2\t43\t", "\t1\t43\t"), ("\t2\t43\t", "\t2\t42\t"), ("\t1\t42\t", "\t2\t42\t")],
-)
-def test_coordinates_against_counts(folder, old, new):
-    align("s.fa", "-o", "a.b6", "--mode", "local")
-    check_planted("x.b6", (folder / "a.b6").read_text(), (old, new, "counts"), ["s.fa"])
-
-
 @pytest.mark.parametrize("columns", ["cigar,query_aligned,target_aligned", "qseq,cigar"])
 def test_a_cigar_beside_rows(folder, columns):
     """Both are legal by themselves, and not the same alignment."""
@@ -103,7 +85,7 @@ def test_all_columns_in_all_modes(folder, mode):
     assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
 
 
-# ---- lines with tags -----------------------------------------------------------------------------
+# ---- planted errors ------------------------------------------------------------------------------
 
 PAF = (
     "a\t47\t1\t43\t+\tb\t42\t0\t42\t39\t43\t255\tNM:i:4\tAS:i:203\t"
@@ -111,9 +93,37 @@ PAF = (
 )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
+SAM_HEADER = "@HD\tVN:1.6\n@SQ\tSN:r\tLN:30\n@SQ\tSN:g\tLN:38\n"
+SAM = (
+    "g\t16\tr\t2\t60\t9S14=1D7=8S\t*\t0\t0\tCCCGTAGCTGATCGATGCTTAAAAGCTAGCTAACGTAA\t"
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKL\tNM:i:1\tAS:i:16\tMD:Z:14^G7\tcs:Z::14-g:7"
+)
+SAM_COSTS = ("--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2")
+NEEDLE = """\
+# Aligned_sequences: 2
+# 1: a
+# 2: b
+# Length: 43
+# Identity:      39/43 (90.7%)
+# Similarity:    40/43 (93.0%)
+# Gaps:           2/43 ( 4.7%)
+# Score: 203.0
+
+a                  2 KVLWACGGWYTRRSTPQEDLKNHCWVAY-     29
+                     |||| |||.|||||||||:|||||||||
+b                  1 KVLW-CGGHYTRRSTPQEELKNHCWVAYG     28
+
+a                 30 GGMFPLLKERDNQS     43
+                     ||||||||||||||
+b                 29 GGMFPLLKERDNQS     42
+"""
+PLANTED: dict[str, list[tuple[str, str, str]]] = {
+    "b6": [
+        ("\t2\t43\t", "\t1\t43\t", "counts"),
+        ("\t2\t43\t", "\t2\t42\t", "counts"),
+        ("\t1\t42\t", "\t2\t42\t", "counts"),
+    ],
+    "paf": [
         ("a\t47", "c\t47", "query"),
         ("\t+\t", "\t-\t", "strand"),
         ("\t+\t", "\t.\t", "strand"),
@@ -142,22 +152,7 @@ PAF = (
         ("\tcs:Z", "\tde:f:x\tcs:Z", "tag"),
         ("\tb\t42", "", "number"),
     ],
-)
-def test_paf(folder, old, new, verdict):
-    check_planted("x.paf", PAF + "\n", (old, new, verdict), ["s.fa"])
-
-
-SAM_HEADER = "@HD\tVN:1.6\n@SQ\tSN:r\tLN:30\n@SQ\tSN:g\tLN:38\n"
-SAM = (
-    "g\t16\tr\t2\t60\t9S14=1D7=8S\t*\t0\t0\tCCCGTAGCTGATCGATGCTTAAAAGCTAGCTAACGTAA\t"
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKL\tNM:i:1\tAS:i:16\tMD:Z:14^G7\tcs:Z::14-g:7"
-)
-SAM_COSTS = ("--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
+    "sam": [
         ("g\t16", "h\t16", "query"),
         ("g\t16", "g\t0", "operation"),
         ("g\t16", "g\t4112", "number"),
@@ -182,10 +177,82 @@ SAM_COSTS = ("--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-exten
         (":14-g:7", ":14-a:7", "target_letters"),
         ("\tNM", "\tN", "tag"),
     ],
+    "needle": [
+        ("1: a", "1: c", "query"),
+        ("2: b", "2: c", "target"),
+        ("KVLWACGG", "KVLWACGR", "query_letters"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("|||| |||.", "|||||||| ", "bars"),
+        ("|||| |||.", "|||| ||..", "bars"),
+        ("|||| |||.", "|||| ||||", "bars"),
+        ("|||| |||.", "|||| |||:", "bars"),
+        ("                     ||||||||||||||\n", "                     |||||||||||||\n", "bars"),
+        ("b                 29 GGMFPLLKERDNQS     42\n", "", "truncated"),
+    ],
+    "fasta": [
+        (">a pair=1 start=1 end=43", ">c pair=1 start=1 end=43", "query"),
+        (">b", ">c", "target"),
+        ("score=203\nKVLW-", "score=204\nKVLW-", "score"),
+        ("KVLWACG", "KVLWACC", "query_letters"),
+        ("KVLW-C", "KVLWC-", "score"),
+        ("\nKVLW-", "\n-KVLW-", "rows"),
+    ],
+    "maf": [
+        ("score=203", "score=x", "number"),
+        ("s b 0 42", "s c 0 42", "target"),
+        ("s b 0 42", "s b x 42", "number"),
+        ("+ 42 KVLW", "- 42 KVLW", "strand"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("KVLW-CGG", "KVLWCGG", "rows"),
+        ("KVLW-CGG", "KVLW-CGH", "target_letters"),
+        ("s a 1 42", "s c 1 42", "query"),
+        ("+ 47 KVLW", "- 47 KVLW", "strand"),
+        ("+ 47 KVLW", "47 KVLW", "truncated"),
+        ("s a", "i a", "truncated"),
+    ],
+    "stockholm": [
+        ("\na/2-43", "\nc/2-43", "query"),
+        ("\na/2-43", "\na", "query_letters"),
+        ("b/1-42", "c/1-42", "target"),
+        ("KVLW-CGG", "KVLWCGG", "rows"),
+        ("KVLW-CGG", "KVL-WCGG", "score"),
+        ("KVLWACGG", "KVLWACGH", "query_letters"),
+        ("b/1-42", "#b/1-42", "truncated"),
+        ("//\n", "", "truncated"),
+    ],
+    "a3m": [
+        (">a", ">c", "query"),
+        (">b", ">c", "target"),
+        ("-KVLW-CGG", "KVLW--CGG", "score"),
+        ("-KVLW-CGG", "-KVLW-CG", "rows"),
+        ("AYgGG", "AYGGG", "query_cigar"),
+        ("NQS----", "NQS---", "rows"),
+        ("-KVLW-CGG", "-KVLW-CGH", "target_letters"),
+    ],
+}
+"""Of each format: an old text, a new one, the verdict."""
+WRITTEN = {"paf": PAF + "\n", "sam": SAM_HEADER + SAM + "\n", "needle": NEEDLE}
+"""Legal files; of other formats it is what `align` writes."""
+SETS = {"sam": ("d.fa",), **dict.fromkeys(("maf", "stockholm", "a3m"), ("q.fa", "t.fa"))}
+
+
+@pytest.mark.parametrize(
+    ("format", "error"), [(format, one) for format, several in PLANTED.items() for one in several]
 )
-def test_sam(folder, old, new, verdict):
-    legal = SAM_HEADER + SAM + "\n"
-    check_planted("x.sam", legal, (old, new, verdict), ["d.fa"], *SAM_COSTS)
+def test_planted(folder, format, error):
+    old, new, verdict = error
+    sets, costs = SETS.get(format, ("s.fa",)), SAM_COSTS if format == "sam" else ()
+    path = folder / f"x.{format}"
+    if format in WRITTEN:
+        path.write_text(WRITTEN[format])
+    else:
+        align(*sets, "-o", path, "--mode", "local")
+    legal = path.read_text()
+    assert legal.count(old) == 1
+    for text, expected in ((legal, "ok"), (legal.replace(old, new), verdict)):
+        path.write_text(text)
+        (row,) = verify(path, *sets, *costs, code=int(text != legal))
+        assert expected in row["verdict"].split(",")
 
 
 @pytest.mark.parametrize(
@@ -206,64 +273,6 @@ def test_a_target_that_the_header_of_sam_lacks(folder):
     (folder / "x.sam").write_text(SAM_HEADER.replace("SN:r", "SN:q") + SAM + "\n")
     (row,) = verify("x.sam", "d.fa", *SAM_COSTS, code=1)
     assert row["verdict"] == "header"
-
-
-# ---- rows ----------------------------------------------------------------------------------------
-
-NEEDLE = """\
-# Aligned_sequences: 2
-# 1: a
-# 2: b
-# Length: 43
-# Identity:      39/43 (90.7%)
-# Similarity:    40/43 (93.0%)
-# Gaps:           2/43 ( 4.7%)
-# Score: 203.0
-
-a                  2 KVLWACGGWYTRRSTPQEDLKNHCWVAY-     29
-                     |||| |||.|||||||||:|||||||||
-b                  1 KVLW-CGGHYTRRSTPQEELKNHCWVAYG     28
-
-a                 30 GGMFPLLKERDNQS     43
-                     ||||||||||||||
-b                 29 GGMFPLLKERDNQS     42
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ("1: a", "1: c", "query"),
-        ("2: b", "2: c", "target"),
-        ("KVLWACGG", "KVLWACGR", "query_letters"),
-        ("KVLW-CGG", "KVL-WCGG", "score"),
-        ("|||| |||.", "|||||||| ", "bars"),
-        ("|||| |||.", "|||| ||..", "bars"),
-        ("|||| |||.", "|||| ||||", "bars"),
-        ("|||| |||.", "|||| |||:", "bars"),
-        ("                     ||||||||||||||\n", "                     |||||||||||||\n", "bars"),
-        ("b                 29 GGMFPLLKERDNQS     42\n", "", "truncated"),
-    ],
-)
-def test_needle(folder, old, new, verdict):
-    check_planted("x.needle", NEEDLE, (old, new, verdict), ["s.fa"])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        (">a pair=1 start=1 end=43", ">c pair=1 start=1 end=43", "query"),
-        (">b", ">c", "target"),
-        ("score=203\nKVLW-", "score=204\nKVLW-", "score"),
-        ("KVLWACG", "KVLWACC", "query_letters"),
-        ("KVLW-C", "KVLWC-", "score"),
-        ("\nKVLW-", "\n-KVLW-", "rows"),
-    ],
-)
-def test_fasta_pairs(folder, old, new, verdict):
-    align("s.fa", "-o", "a.fasta", "--mode", "local")
-    legal = (folder / "a.fasta").read_text()
-    check_planted("x.fasta", legal, (old, new, verdict), ["s.fa"])
 
 
 # ---- end gaps ------------------------------------------------------------------------------------
@@ -298,3 +307,30 @@ def test_letters_left_out_where_the_end_is_not_free(folder):
     assert verify("x.paf", "s.fa", "--free-ends", "query-start,query-end")[0]["verdict"] == "ok"
     for ends in ("query-start", "query-end,target-start"):
         assert verify("x.paf", "s.fa", "--free-ends", ends, code=1)[0]["verdict"] == "mode"
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("maf", "a score=1\n\na score=2\ns\n"),
+        ("stockholm", "# STOCKHOLM 1.0\n//\n# STOCKHOLM 1.0\n#=GF SC 1\n//\n"),
+    ],
+)
+def test_blocks_of_nothing(folder, name, text):
+    (folder / "q.fa").write_text(">a\nMKV\n")
+    (folder / f"x.{name}").write_text(text)
+    rows = verify(f"x.{name}", "q.fa", code=1)
+    assert [row["verdict"] for row in rows] == ["truncated", "truncated"]
+
+
+def test_strands_of_maf(folder):
+    (folder / "q.fa").write_text(">r\nGGGTACCAAC\n")
+    (folder / "t.fa").write_text(">g\nTTGTTGGTACTT\n")
+    block = "a score=16 EG2=1\ns g 2 8 + 12 GTTGGTAC\ns r {start} 8 - 10 GTTGGTAC\n\n"
+    for start, verdict in ((0, "ok"), (1, "query_letters")):
+        (folder / "x.maf").write_text(block.format(start=start))
+        (row,) = verify("x.maf", "q.fa", "t.fa", code=verdict != "ok")
+        assert row["verdict"] == verdict

@@ -1,6 +1,5 @@
 """`pairalign verify` in tests: its table, and sequences and files for it."""
 
-from pathlib import Path
 
 import numpy as np
 from commands import rows_of
@@ -42,6 +41,9 @@ def family(alphabet, count=9, seed=5):
     return records
 
 
+QUERY = ">a the query\nMKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW\n"
+TARGET = ">b\nKVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS\n"
+DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAGAGCTAGCAACGTCC\n"
 PAIR = ">a\nMKVLWACGGWYT\n>b\nKVLWCGGHYTR\n"
 
 
@@ -56,11 +58,7 @@ def align(*arguments):
     assert main(["align", *map(str, arguments), "--quiet", "--device", "cpu"]) == 0
 
 
-def check_planted(path, legal, error, sequences, *options):
-    """Plant an error: an old text, a new one, the verdict; without it the file is legal."""
-    old, new, verdict = error
-    assert legal.count(old) == 1
-    for text, expected in ((legal, "ok"), (legal.replace(old, new), verdict)):
-        Path(path).write_text(text)
-        (row,) = verify(path, *sequences, *options, code=int(text != legal))
-        assert expected in row["verdict"].split(",")
+def write_sequences(folder):
+    """Write the proteins, together and each alone, and the DNA."""
+    for name, text in (("s", QUERY + TARGET), ("q", QUERY), ("t", TARGET), ("d", DNA)):
+        (folder / f"{name}.fa").write_text(text)
