@@ -116,10 +116,3 @@ def test_checking_does_not_open_a_pipe():
     """It would wait for a reader, and tell one that all was over."""
     os.mkfifo("pipe")
     check_writable("pipe")
-
-
-def test_a_good_command_still_works():
-    Path("in.fa").write_text(fasta(PROTEINS))
-    done = run("distance", "in.fa", "-o", "x.phy", "--plot", "x.svg", cwd=Path.cwd())
-    assert done.returncode == 0, done.stderr
-    assert sorted(os.listdir()) == ["in.fa", "x.phy", "x.svg"]

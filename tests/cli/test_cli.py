@@ -1,15 +1,12 @@
 """The command line: formats, input and output, scoring, results, wrong usage."""
 
 import gzip
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from align_command import align, table
 from Bio import SeqIO
-from commands import PROTEINS, TIMEOUT_SECONDS, fasta, rows_of, run, write_random_set
+from commands import PROTEINS, fasta, rows_of, run
 
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 
@@ -55,12 +52,6 @@ def test_one_of_two_inputs_from_a_pipe(folder, piped):
     assert len(rows_of(Path("x.tsv").read_text())) == 16
 
 
-# Scoring
-
-
-# Results
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -86,29 +77,3 @@ def test_bytes_do_not_depend_on_the_machine(folder, few, monkeypatch, options):
         else:
             align(*arguments, *options, "-o", f"{mode}-again.paf")
         assert Path(f"{mode}-again.paf").read_bytes() == expected
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_memory_is_bounded(folder):
-    """500,000 alignments, 200 MB of results, within 64 MiB beyond what the program itself takes."""
-    write_random_set(Path("many.fa"), 1000, 60)
-    program = (
-        "import sys\n"
-        "import pairalign.cli.align_command\n"
-        "from pairalign.cli.main import main\n"
-        "def peak():\n"
-        "    lines = open('/proc/self/status').read().splitlines()\n"
-        "    return next(int(line.split()[1]) for line in lines if line.startswith('VmHWM'))\n"
-        "before = peak()\n"
-        "code = main(sys.argv[1:])\n"
-        "print(peak() - before)\n"
-        "sys.exit(code)\n"
-    )
-    arguments = ["align", "many.fa", "-o", "x.tsv", "--quiet", "--memory", "64M", "--threads", "2"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, timeout=TIMEOUT_SECONDS
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert int(done.stdout) < 64 << 10
-    with Path("x.tsv").open("rb") as lines:
-        assert sum(1 for _ in lines) == 1 + 1000 * 999 // 2

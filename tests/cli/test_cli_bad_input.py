@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from Bio.Align import substitution_matrices
 from commands import (
-    BASES,
     PROGRAM,
     PROTEINS,
     TIMEOUT_SECONDS,
@@ -194,9 +193,3 @@ def test_messages_that_cannot_be_written(here):
         assert len(Path("out.tsv").read_bytes().splitlines()) == 7
         done = run("align", "nothing.fa", "-o", "out.tsv", cwd=here, stderr=full)
         assert (done.returncode, done.stdout) == (1, b"")
-
-
-def test_an_unknown_instruction_set(here):
-    Path("good.fa").write_text(fasta(BASES))
-    environment = {"PAIRALIGN_ISA": "mmx"}
-    refuse("good.fa", "-o", "out.paf", message="instruction set 'mmx' cannot run", env=environment)

@@ -184,17 +184,6 @@ def test_zstd_that_is_cut_short_or_damaged(tmp_path, monkeypatch):
             decompressed(io.BufferedReader(io.BytesIO(damaged))).read()
 
 
-def test_gz_by_an_independent_reader(tmp_path, monkeypatch):
-    monkeypatch.setattr(output_module, "GZIP_MEMBER_BYTES", 1000)
-    alignments = sample(2, pairs=50)
-    write(alignments, tmp_path / "a.tsv.gz", threads=3)
-    result = subprocess.run(
-        ["gzip", "-dc", tmp_path / "a.tsv.gz"], capture_output=True, check=True, text=True
-    )
-    (tmp_path / "a.tsv.gz").unlink()
-    assert result.stdout == written(alignments, "tsv", tmp_path)
-
-
 # ---- where output goes -------------------------------------------------------------------------
 
 

@@ -1,16 +1,12 @@
-"""`AlignmentJob`: results as they come, memory that is bounded, leaving early, failures, Ctrl-C."""
+"""`AlignmentJob`: results as they come, memory that is bounded, leaving early, failures."""
 
 import gc
-import subprocess
-import sys
 import threading
 import weakref
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from checks import SCORE_FIELDS, STATS_FIELDS, assert_equal, concatenate
-from commands import TIMEOUT_SECONDS
 
 import pairalign
 from pairalign.alignments.alignments import Alignments
@@ -180,35 +176,3 @@ def test_a_run_is_checked_before_it_starts(random_set):
     with pytest.raises(ValueError, match="threads -1"):
         run_of(random_set, resources=Resources(threads=-1))
     assert run_of(random_set, resources=Resources(threads=10**12)).threads < 10_000
-
-
-def interrupt_soon(arguments: list[str]) -> Iterator[str]:
-    """Run a Python program and interrupt it once it has printed a line."""
-    with subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        yield process.stdout.readline()
-        process.send_signal(2)
-        yield process.communicate(timeout=TIMEOUT_SECONDS)[0]
-
-
-@pytest.mark.usefixtures("signals")
-def test_ctrl_c_in_python():
-    """`align` ends with KeyboardInterrupt, and Python goes on.
-
-    All is imported before: an import that is interrupted need not work the next time.
-    """
-    program = (
-        "import pairalign, random, threading, time\n"
-        "random.seed(1)\n"
-        "many = [''.join(random.choices('ARNDC', k=4000)) for _ in range(300)]\n"
-        "pairalign.align(['ACG', 'ACGT'])\n"
-        "try:\n"
-        "    print('starts', flush=True)\n"
-        "    pairalign.align(many)\n"
-        "except KeyboardInterrupt:\n"
-        "    print('stopped', threading.active_count(), len(pairalign.align(['ACG', 'ACGT'])))\n"
-    )
-    first, rest = interrupt_soon([sys.executable, "-c", program])
-    assert first == "starts\n"
-    assert rest == "stopped 1 1\n"

@@ -1,6 +1,5 @@
 """`pairalign verify` in tests: its table, and sequences and files for it."""
 
-
 import numpy as np
 from commands import rows_of
 
