@@ -344,11 +344,6 @@ def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
         yield name, kind
 
 
-def option_of(kind: type, name: str) -> Option:
-    """Return an option of a request by its name."""
-    return _slot_of(kind, name).option
-
-
 def _slot_of(kind: type, name: str) -> Slot:
     return next(slot for slot in slots_of(kind) if slot.option.name == name)
 
@@ -502,7 +497,7 @@ def _spell_out(text: str, request: object) -> str:
         if match[3] is not None:
             return str(_named(request, match[3]))
         value = str(value_of(request, match[1])) if match[2] == "." else match[2]
-        return spelled(match[1], value, option_of(type(request), match[1]).flag)
+        return spelled(match[1], value, _slot_of(type(request), match[1]).option.flag)
 
     return _SPELLED.sub(spell, text)
 

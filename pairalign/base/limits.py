@@ -45,7 +45,6 @@ def _quotas(root: Path) -> Iterator[float]:
             yield cores
 
 
-_NO_LIMIT = 1 << 60
 _LEAST_DEFAULT = 64 << 20
 
 # Files of a control group, in version 2 and 1: limit, usage, and in memory.stat what the kernel
@@ -69,7 +68,8 @@ def free_bytes(root: Path = Path("/")) -> int:
     root : path
         Where ``proc`` and ``sys`` are.
     """
-    return max(min(_available(root), *_left_in_groups(root)), 0)
+    groups = (left for folder in folders_of("memory", root) for left in _left_in_group(folder))
+    return max(min((_available(root), *groups)), 0)
 
 
 def _available(root: Path) -> int:
@@ -82,14 +82,8 @@ def _available(root: Path) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
-def _left_in_groups(root: Path) -> Iterator[int]:
-    """Yield what each control group that this process is in, and each above it, leaves."""
-    yield _NO_LIMIT
-    for folder in folders_of("memory", root):
-        yield from _left_in_group(folder)
-
-
 def _left_in_group(folder: Path) -> Iterator[int]:
+    """Yield what a control group that this process is in leaves."""
     for limit, usage, reclaimable in _GROUP_FILES:
         try:
             left = int((folder / limit).read_text()) - int((folder / usage).read_text())

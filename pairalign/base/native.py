@@ -311,13 +311,8 @@ def _declared(declaration: str) -> Iterator[tuple[str, str, int]]:
 def words_of(signature: str) -> tuple[list[str], str]:
     """Return the types of a function's arguments, one by one, and that of its result."""
     arguments, _, result = signature.partition("->")
-    return list(_one_by_one(arguments)), result.strip()
-
-
-def _one_by_one(arguments: str) -> Iterator[str]:
-    for word in arguments.split():
-        name, _, times = word.partition("*")
-        yield from [name] * int(times or 1)
+    words = (word.partition("*") for word in arguments.split())
+    return [name for name, _, times in words for _ in range(int(times or 1))], result.strip()
 
 
 def declare_all(loaded: ctypes.CDLL) -> None:

@@ -64,7 +64,9 @@ def classify_and_count(alignments: Alignments, max_overhang: int = 0) -> tuple[U
     counts : ndarray of int64, shape (5,)
         By kind.
     """
-    return classify_natively(alignments, max_overhang, OVERHANG_SHARE)
+    kinds, counts = np.empty(len(alignments), np.uint8), np.empty(KINDS, np.int64)
+    _classify(_fields_of(alignments), max_overhang, OVERHANG_SHARE, kinds, counts)
+    return kinds, counts
 
 
 def overhangs(alignments: Alignments) -> tuple[Int64s, Int64s, Int64s, Int64s]:
@@ -186,30 +188,6 @@ def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
     order = np.empty(len(plus) + len(minus), np.int64)
     _merge(*(part for numbers in pairs for part in (len(numbers), numbers)), order)
     return order
-
-
-def classify_natively(
-    alignments: Alignments, max_overhang: float, overhang_share: float
-) -> tuple[UInt8s, Int64s]:
-    """Return the kind of each overlap, and how many there are of each: see `overlap_kinds`.
-
-    Parameters
-    ----------
-    alignments : Alignments
-        With spans.
-    max_overhang : int
-        Residues beyond an overlap that do not make it internal.
-    overhang_share : float
-        Unless they are more than this share of it.
-
-    Returns
-    -------
-    kinds : ndarray of uint8, shape (n,)
-    counts : ndarray of int64, shape (5,)
-    """
-    kinds, counts = np.empty(len(alignments), np.uint8), np.empty(KINDS, np.int64)
-    _classify(_fields_of(alignments), max_overhang, overhang_share, kinds, counts)
-    return kinds, counts
 
 
 def mark_indices(indices: Int32s, marks: Bools) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
@@ -338,6 +339,10 @@ class Ranking(Request):
         """How many of a sequence are kept."""
         assert self.max_hits is not None
         return self.max_hits
+
+    def at_most(self, count: int) -> Ranking:
+        """Return the same where a sequence has no more pairs than some."""
+        return replace(self, max_hits=min(self.most, count))
 
     @property
     def by(self) -> str:

@@ -10,7 +10,7 @@ from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_text
 from pairalign.base.packages import check_biopython
 from pairalign.formats.names import choose_format
-from pairalign.formats.output import Path, open_output
+from pairalign.formats.output import open_output
 from pairalign.results.tabular import Result
 from pairalign.trees import tree
 from pairalign.trees.tree_text import to_ascii, to_mafft, to_newick, to_nexus
@@ -76,7 +76,12 @@ class GuideTree(Result, tree.GuideTree):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        write_tree(self, path, format, program)
+        chosen = choose_format(path, format, TREE_SUFFIXES, "trees")
+        if program is not None and chosen not in ("newick", program):
+            raise UsageError(f"a tree for {program} is not written as {chosen}")
+        text = tree_text(self, chosen, program)
+        with open_output(path) as output:
+            output.write(text)
 
     def plot(self) -> Picture:
         """Draw the tree from left to right (needs matplotlib).
@@ -116,18 +121,6 @@ class GuideTree(Result, tree.GuideTree):
             clades.append(new_clade(clades=pair))
         biopython_tree: BiopythonTree = new_tree(root=clades[-1], rooted=True)
         return biopython_tree
-
-
-def write_tree(
-    tree: tree.GuideTree, path: Path, format: str | None = None, program: str | None = None
-) -> None:
-    """Write a tree; see `GuideTree.write`."""
-    chosen = choose_format(path, format, TREE_SUFFIXES, "trees")
-    if program is not None and chosen not in ("newick", program):
-        raise UsageError(f"a tree for {program} is not written as {chosen}")
-    text = tree_text(tree, chosen, program)
-    with open_output(path) as output:
-        output.write(text)
 
 
 def tree_text(tree: tree.GuideTree, format: str, program: str | None = None) -> bytes:

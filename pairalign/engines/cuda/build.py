@@ -189,16 +189,11 @@ def _trusted_code(cached: Path) -> bytes | None:
     """Return what is in a file of the cache; None if it is not there or not to be used."""
     reason = _why_untrusted(cached.parent) or _why_untrusted(cached)
     if reason is not None:
-        _say_untrusted(reason)
+        if reason not in _said:
+            _said.add(reason)
+            log.warning("compiled kernels are not loaded: %s", reason)
         return None
     return cached.read_bytes() if cached.exists() else None
-
-
-def _say_untrusted(reason: str) -> None:
-    """Warn that a cache is not used, once."""
-    if reason not in _said:
-        _said.add(reason)
-        log.warning("compiled kernels are not loaded: %s", reason)
 
 
 def _compile_for_device(

@@ -78,7 +78,7 @@ def align(
     Returns
     -------
     Alignments
-        In the order of windows, with `max_hits` by query; held in memory as a whole. For sets too
+        In the order of windows, best hits by query; held in memory as a whole. For sets too
         large for that use `stream`, or the command line.
 
     Raises

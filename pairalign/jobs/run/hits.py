@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class HitsJob(Job):
         Hits that are to come once each do not fit the memory; or see `Job`.
     """
 
-    ranking: Ranking = field(default_factory=partial(Ranking, max_hits=1))
+    ranking: Ranking = field(default_factory=Ranking)
     significance: Significance | None = None
     once: bool = False
 
@@ -94,7 +94,7 @@ class HitsJob(Job):
             sets = self.queries, self.problem.others
             self._first, self._stop = cut_queries(*sets, check_shard(self.shard))
         others = len(self.problem.others) - self._one_set
-        self.ranking = replace(self.ranking, max_hits=min(self.ranking.most, others))
+        self.ranking = self.ranking.at_most(others)
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         # Queries whose hits fit a quarter of the memory.

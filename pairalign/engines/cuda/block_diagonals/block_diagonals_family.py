@@ -273,7 +273,8 @@ class BlockDiagonals(KernelFamily):
         for start, stop in launches:
             context.check_cancelled()
             parameters["first_item"], parameters["items_stop"] = start, stop
-            self._clear_ticket(parameters)
+            ticket, stream = int(parameters["ticket"]), self._slot.stream
+            context.driver.memset_d8_async(ticket, 0, 16, stream)
             strips = stop - start
             self._launch_strips(FILL, f"fill_k{rows_a_lane}", strips, parameters, rows_a_lane)
             if len(launches) > 1:
@@ -315,9 +316,6 @@ class BlockDiagonals(KernelFamily):
 
     def _wait(self) -> None:
         self._slot.wait(IMPATIENT_SECONDS)
-
-    def _clear_ticket(self, parameters: Structs) -> None:
-        self._context.driver.memset_d8_async(int(parameters["ticket"]), 0, 16, self._slot.stream)
 
     def _clear_scratch(self, layout: Layout, scratch: int) -> None:
         """Clear rows between strips and the ticket before them: nothing old may look valid."""

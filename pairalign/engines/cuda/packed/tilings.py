@@ -114,15 +114,11 @@ def choose_tilings(lengths: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     return kinds, strips
 
 
-def steps_of(rows: Int32s, group: int, mode: str) -> Int32s:
-    """Count the steps that a group takes for row sequences of these lengths."""
-    at_once = 2 if mode == "local" else 1  # ROWS in cuda/packed/packed.cuh
-    return (rows + (at_once * (group - 1) + 1)) & ~1
-
-
 def tiers_of(rows: Int32s, group: int, mode: str) -> Int32s:
     """Count the tiers of TIER steps."""
-    return -(-steps_of(rows, group, mode) // TIER)
+    at_once = 2 if mode == "local" else 1  # ROWS in cuda/packed/packed.cuh
+    steps = (rows + (at_once * (group - 1) + 1)) & ~1
+    return -(-steps // TIER)
 
 
 def move_words(rows: Int32s | np.int32, columns: Int32s | int) -> Int64s:
