@@ -318,37 +318,6 @@ def test_a_network_has_each_pair_once(folder):
     assert graph.max() == hits.score.max()
 
 
-def test_killed_and_resumed(folder, monkeypatch):
-    """Ended after each of its results, in both passes, it goes on to the same bytes."""
-    write("one.fa", proteins(40, 14))
-    command = ["align", "one.fa", *OPTIONS, "--window", "8", "--format", "tsv"]
-    assert main([*command, "-o", "whole"]) == 0
-    expected = Path("whole").read_bytes()
-    search = HitsJob._search
-    ends: list[str] = []
-
-    def ended_early(job: HitsJob, after: int) -> Any:
-        ranked = job._scored
-        for count, found in enumerate(search(job)):
-            if count == after:
-                ends.append("aligning" if job._scored == job.pairs_ranked else "ranking")
-                raise OSError("the power failed")
-            yield found
-        assert job._scored >= ranked
-
-    monkeypatch.setattr("pairalign.jobs.run.hits.slab_cells", lambda *_: 30_000)
-    monkeypatch.setattr("pairalign.jobs.run.align.slab_cells", lambda *_: 30_000)
-    resumed = [*command, "-o", "out", "--resume", "--commit-every", "0"]
-    with monkeypatch.context() as patch:
-        patch.setattr(HitsJob, "_search", lambda job: ended_early(job, 4))
-        for _ in range(100):
-            if main(resumed) == 0:
-                break
-    assert {"ranking", "aligning"} <= set(ends)
-    assert len(ends) > 4
-    assert Path("out").read_bytes() == expected
-
-
 @pytest.mark.parametrize("results", [2, 6, 12])
 def test_a_search_goes_on_with_other_memory(results):
     """In the blocks of queries in which it has begun."""
