@@ -8,7 +8,6 @@ import pytest
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.sequences.sets import SequenceSet
 
 MODES = ("global", "semiglobal", "local")
 SWAPPED = {"I": "D", "D": "I", "=": "=", "X": "X"}
@@ -85,14 +84,6 @@ def test_two_sets_align_as_one(mode, strand):
     for pair, found in one.items():
         if all(strand == 1 for _, strand, _, _ in found):
             assert found == other[pair] == whole[pair]
-
-
-def test_a_set_is_sorted_by_its_sequences():
-    sequences = similar(4)
-    texts = {tuple(SequenceSet.from_strings(shuffled(sequences, k))[i].residues
-                   for i in SequenceSet.from_strings(shuffled(sequences, k)).order)
-             for k in range(4)}  # fmt: skip
-    assert len(texts) == 1
 
 
 @pytest.mark.parametrize("ending", ["paf", "tsv", "fasta", "graphml"])
