@@ -269,6 +269,9 @@ def test_refusals(capsys):
     distances = ["distance", "old.fa", "-o", "distances", "--shard", "1/1", "-q"]
     assert main(distances) == 0
     assert "distance --extend" in said(capsys, "distances", "new.fa", "-o", "updated")
+    make_parts("--format", "paf", folder="paf")
+    expected = "rename); files are read as 'paf' was made"
+    assert expected in said(capsys, "paf", "old.fa", "-o", "updated")
 
 
 @pytest.mark.parametrize("shards", [1, 2])

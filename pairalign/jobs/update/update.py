@@ -17,7 +17,7 @@ from pairalign.base.arguments import as_several, path_text
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import READER_NAMES
 from pairalign.base.declaration import changed, check, decided_by, make, restored, slots_of
-from pairalign.base.error_types import FormatError, PartsError, UsageError
+from pairalign.base.error_types import FastaError, FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
@@ -189,7 +189,12 @@ def plan_update(request: UpdateOptions) -> Update:
             f"'{request.parts}' was made of other sequences or by another version: {differences}"
         )
     rules = replace(align.reading, qualities=table.writer_type.shows_qualities)
-    plan = plan_alignment(align, read_problem(align, rules), run)
+    try:
+        problem = read_problem(align, rules)
+    except FastaError as error:  # update has no options of reading, which the message may name
+        error.args = (f"{error}; files are read as '{request.parts}' was made",)
+        raise
+    plan = plan_alignment(align, problem, run)
     _check_statistics(table, old, plan)
     return Update(align, table, plan, len(old.job.queries), parts, pieces)
 
