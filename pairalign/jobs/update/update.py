@@ -191,8 +191,9 @@ def plan_update(request: UpdateOptions) -> Update:
     rules = replace(align.reading, qualities=table.writer_type.shows_qualities)
     try:
         problem = read_problem(align, rules)
-    except FastaError as error:  # update has no options of reading, which the message may name
-        error.args = (f"{error}; files are read as '{request.parts}' was made",)
+    except FastaError as error:
+        if any(spelled(name) in str(error) for name in ("on_duplicate", "on_empty", "degap")):
+            error.args = (f"{error}; files are read as '{request.parts}' was made",)
         raise
     plan = plan_alignment(align, problem, run)
     _check_statistics(table, old, plan)
