@@ -59,10 +59,10 @@ def test_groups_part_the_family_and_joins_make_one_of_them(count):
         assert max(join.first, join.second) < node
 
 
-@pytest.mark.parametrize("cells", [family_tree.MOST_CELLS, 10**6])
-def test_the_tree_holds_what_is_alike_in_parts_as_well(cells, monkeypatch):
+@pytest.mark.parametrize("most", [family_tree.MOST_UNPARTED, 20])
+def test_the_tree_holds_what_is_alike_in_parts_as_well(most, monkeypatch):
     """Three families that have nothing in common are not mixed; the last two joins are of them."""
-    monkeypatch.setattr(family_tree, "MOST_CELLS", cells)
+    monkeypatch.setattr(family_tree, "MOST_UNPARTED", most)
     families = [_evolved(90, 40, seed=seed) for seed in (1, 2, 3)]
     strings = [one.residues for trio in zip(*families, strict=True) for one in trio]
     tree = _tree(pairalign.SequenceSet.from_strings(strings, alphabet="protein"))
@@ -82,7 +82,7 @@ def test_the_tree_is_that_of_the_command_tree():
 @pytest.mark.parametrize("seed", [0, 4, 5])
 def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(seed, monkeypatch):
     """Whole sequences are in several parts, each with fragments that are nearest to them."""
-    monkeypatch.setattr(family_tree, "MOST_CELLS", 3 * 10**7)
+    monkeypatch.setattr(family_tree, "MOST_UNPARTED", 20)
     whole = [one.residues for one in _evolved(40, 150, seed=seed)]
     random, fragments = np.random.default_rng(seed), []
     for text in whole:
@@ -217,7 +217,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
 @pytest.mark.parametrize("count", [2, 12, 70, 160, 240])
 def test_the_order_of_the_input_and_threads_do_not_change_the_rows(count, monkeypatch):
     """In parts as well; of copies, and of pairs that are equally far, the sequences decide."""
-    monkeypatch.setattr(family_tree, "MOST_CELLS", 3 * 10**7)
+    monkeypatch.setattr(family_tree, "MOST_UNPARTED", 20)
     sequences = _evolved(count, 40, seed=count, changed=0.2)
     rng = np.random.default_rng(count)
     texts = [one.residues for one in sequences] + [sequences[0].residues]

@@ -4,10 +4,11 @@ A distance is that of ``pairalign tree --measure score``: 1 minus twice the scor
 both sequences with themselves (`pairalign.jobs.distances.measures`). What is a part of others, or
 like none, scores badly over the whole length, and is joined late: nobody has to find it.
 
-A family whose pairs are more than `MOST_CELLS` is parted: each sequence goes to the nearest of some
-seeds of all lengths, and each part has a tree of its own. What a part joins late may be nearer to
+A family of more than `MOST_UNPARTED` sequences is parted: each goes to the nearest of some seeds
+of all lengths, and each part has a tree of its own. What a part joins late may be nearer to
 sequences of other parts: so all these trees are cut at one height, and the first sequences of the
-pieces, which are the longest, have a tree like that of a family.
+pieces, which are the longest, have the tree of all their pairs. These pairs grow with the number of
+sequences, not with its square.
 """
 
 from __future__ import annotations
@@ -47,13 +48,11 @@ from pairalign.trees.tree_joining import join_closest
 if TYPE_CHECKING:
     from pairalign.jobs.run.forecast import Work
 
-MOST_CELLS = 5 * 10**12
-"""Of the matrices of all pairs: about 18,000 sequences of 170 residues."""
+MOST_UNPARTED = 1500
+"""Sequences of a family that is not parted; pieces of a larger one are the geometric mean of this
+and its sequences."""
 
 LINKAGE = "upgma"
-
-_IN_PIECE = 10
-"""Sequences of a piece of the trees of parts, in the mean."""
 
 
 def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
@@ -71,19 +70,19 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
 
     Notes
     -----
-    Time: that of all pairs; where these are more than `MOST_CELLS`, that of n^1.5 pairs with seeds,
-    of about as many in parts, and of the tree of a tenth of the sequences.
+    Time: that of all pairs; of a parted family that of n^1.5 pairs with seeds, of about as many in
+    parts, and of ``MOST_UNPARTED * n / 2`` between pieces.
     """
     count = len(sequences)
     if count == 1:
         return ladder(list(sequences.names), LINKAGE)
-    if not _is_parted(sequences):
+    if count <= MOST_UNPARTED:
         return joined(sequences.names, pair_distances(sequences, resources).condensed)
     parts = _parts(sequences, resources)
     trees = [family_tree(sequences.reordered(part), resources) for part in parts]
-    pieces, trees = cut_trees(parts, trees, count // _IN_PIECE)
-    firsts = np.array([piece[0] for piece in pieces])
-    above = family_tree(sequences.reordered(firsts), resources)
+    pieces, trees = cut_trees(parts, trees, isqrt(count * MOST_UNPARTED))
+    firsts = sequences.reordered(np.array([piece[0] for piece in pieces]))
+    above = joined(firsts.names, pair_distances(firsts, resources).condensed)
     return graft(list(sequences.names), Grouping(pieces, trees, joins_of(above)), LINKAGE)
 
 
@@ -93,10 +92,6 @@ def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
     nearest = distances_to(sequences, sequences.reordered(seeds), resources).argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
-
-
-def _is_parted(sequences: SequenceSet) -> bool:
-    return len(sequences) > _IN_PIECE and sequences.total_residues**2 // 2 > MOST_CELLS
 
 
 def _seeds(sequences: SequenceSet) -> Indices:
@@ -111,7 +106,8 @@ def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | 
     for sequences in families:
         members = distinct_members(sequences).aligned
         if len(members) > 1:
-            seeds = members.reordered(_seeds(members)) if _is_parted(members) else None
+            is_parted = len(members) > MOST_UNPARTED
+            seeds = members.reordered(_seeds(members)) if is_parted else None
             jobs.append(_plan(members, seeds, resources))
     if not jobs:
         return None
