@@ -248,9 +248,8 @@ def join_profiles(
         NativeSide(*arrays, len(arrays[2]) - 1, side.width)
         for arrays, side in zip(kept, (first, second), strict=True)
     ]
-    native_costs = NativeCosts(
-        tuple(costs.scores.ravel().tolist()), costs.gap_open, costs.posterior
-    )
+    scores = np.ctypeslib.as_ctypes(np.ascontiguousarray(costs.scores.ravel(), np.int32))
+    native_costs = NativeCosts(scores, costs.gap_open, costs.posterior)
     columns, others, values = posteriors
     columns, others = (np.ascontiguousarray(array, np.int32) for array in (columns, others))
     values = np.ascontiguousarray(values, np.uint16)
