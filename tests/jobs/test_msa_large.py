@@ -63,6 +63,7 @@ def test_groups_part_the_family_and_joins_make_one_of_them(count):
 def test_the_tree_holds_what_is_alike_in_parts_as_well(most, monkeypatch):
     """Three families that have nothing in common are not mixed; the last two joins are of them."""
     monkeypatch.setattr(family_tree, "MOST_UNPARTED", most)
+    monkeypatch.setattr(family_tree, "_FEWEST_CELLS", 0)
     families = [_evolved(90, 40, seed=seed) for seed in (1, 2, 3)]
     strings = [one.residues for trio in zip(*families, strict=True) for one in trio]
     tree = _tree(pairalign.SequenceSet.from_strings(strings, alphabet="protein"))
@@ -83,6 +84,7 @@ def test_the_tree_is_that_of_the_command_tree():
 def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(seed, monkeypatch):
     """Whole sequences are in several parts, each with fragments that are nearest to them."""
     monkeypatch.setattr(family_tree, "MOST_UNPARTED", 20)
+    monkeypatch.setattr(family_tree, "_FEWEST_CELLS", 0)
     whole = [one.residues for one in _evolved(40, 150, seed=seed)]
     random, fragments = np.random.default_rng(seed), []
     for text in whole:
@@ -218,6 +220,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
 def test_the_order_of_the_input_and_threads_do_not_change_the_rows(count, monkeypatch):
     """In parts as well; of copies, and of pairs that are equally far, the sequences decide."""
     monkeypatch.setattr(family_tree, "MOST_UNPARTED", 20)
+    monkeypatch.setattr(family_tree, "_FEWEST_CELLS", 0)
     sequences = _evolved(count, 40, seed=count, changed=0.2)
     rng = np.random.default_rng(count)
     texts = [one.residues for one in sequences] + [sequences[0].residues]

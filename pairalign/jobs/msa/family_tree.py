@@ -4,11 +4,11 @@ A distance is that of ``pairalign tree --measure score``: 1 minus twice the scor
 both sequences with themselves (`pairalign.jobs.distances.measures`). What is a part of others, or
 like none, scores badly over the whole length, and is joined late: nobody has to find it.
 
-A family of more than `MOST_UNPARTED` sequences is parted: each goes to the nearest of some seeds
-of all lengths, and each part has a tree of its own. What a part joins late may be nearer to
-sequences of other parts: so all these trees are cut at one height, and the first sequences of the
-pieces, which are the longest, have the tree of all their pairs. These pairs grow with the number of
-sequences, not with its square.
+A family of more than `MOST_UNPARTED` sequences is parted, unless they are short and all pairs are
+done sooner: each goes to the nearest of some seeds of all lengths, and each part has a tree of its
+own. What a part joins late may be nearer to sequences of other parts: so all these trees are cut at
+one height, and the first sequences of the pieces, which are the longest, have the tree of all their
+pairs. These grow with the number of sequences, not with its square.
 """
 
 from __future__ import annotations
@@ -52,6 +52,9 @@ MOST_UNPARTED = 1500
 """Sequences of a family that is not parted; pieces of a larger one are the geometric mean of this
 and its sequences."""
 
+_FEWEST_CELLS = 10**11
+"""Of the matrices of all pairs of a family that is parted."""
+
 LINKAGE = "upgma"
 
 
@@ -76,7 +79,7 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     count = len(sequences)
     if count == 1:
         return ladder(list(sequences.names), LINKAGE)
-    if count <= MOST_UNPARTED:
+    if not _is_parted(sequences):
         return joined(sequences.names, pair_distances(sequences, resources).condensed)
     parts = _parts(sequences, resources)
     trees = [family_tree(sequences.reordered(part), resources) for part in parts]
@@ -94,6 +97,11 @@ def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
     return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
 
 
+def _is_parted(sequences: SequenceSet) -> bool:
+    cells = sequences.total_residues**2 // 2
+    return len(sequences) > MOST_UNPARTED and cells > _FEWEST_CELLS
+
+
 def _seeds(sequences: SequenceSet) -> Indices:
     return np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
 
@@ -106,8 +114,7 @@ def trees_work(families: Iterable[SequenceSet], resources: Resources) -> Work | 
     for sequences in families:
         members = distinct_members(sequences).aligned
         if len(members) > 1:
-            is_parted = len(members) > MOST_UNPARTED
-            seeds = members.reordered(_seeds(members)) if is_parted else None
+            seeds = members.reordered(_seeds(members)) if _is_parted(members) else None
             jobs.append(_plan(members, seeds, resources))
     if not jobs:
         return None
