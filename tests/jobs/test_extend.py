@@ -67,7 +67,7 @@ def test_distances_of_all(measure, cells):
     assert found.condensed.tobytes() == expected.condensed.tobytes()
 
 
-@pytest.mark.parametrize("known", ["old.npy", "parts"])
+@pytest.mark.parametrize("known", ["old.npy", "old.npy.gz", "parts"])
 def test_distance_extends_a_file(known):
     shard = ["--shard", "1/1"] if known == "parts" else []
     assert main(["distance", "old.fa", "-o", known, "-q", *shard]) == 0
