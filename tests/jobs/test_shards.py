@@ -54,6 +54,7 @@ def merge(*arguments: str, code: int = 0) -> None:
     [
         *((format, ("--min-score", "9999")) for format in SEVERAL),
         *((format, ("--mode", "local", "--window", "4")) for format in ("fasta", "parquet")),
+        ("paf", ("--min-identity", "0.5", "--window", "4")),
     ],
 )
 def test_merged_parts_are_a_single_run(format, options, monkeypatch):
