@@ -19,9 +19,8 @@ from pairalign.base.arrays import Bools, Int32s, Structs
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
-from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.device_rectangles import align_rectangles
+from pairalign.engines.device.batch_pipeline import BatchPipeline
+from pairalign.engines.device.device_rectangles import RectangleTask, align_rectangles
 from pairalign.engines.device.tile_plan import (
     ARGUMENTS,
     WIDTHS,
@@ -157,35 +156,26 @@ class _Flight:
     runs_address: int | None  # where the CIGAR runs are, when they are wanted
 
 
-class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
+class _WindowTask(RectangleTask[TileBatch, Slot, _Flight]):
     """A window on its way through the pipeline."""
 
     def __init__(
         self, family: PairPerThread, context: DeviceContext, whole: Rectangle, want: Want
     ) -> None:
-        self.assembly = Assembly(whole.pairs, want, context.pool)
+        super().__init__(context, whole, want)
         self._family = family
         self._context = context
-        self._want = want
         self._width = width_of(whole, context.scoring, context.queries, context.targets)
         self._costs = Costs(self._width.border_bytes, traced=want.detail > Detail.SCORE)
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[TileBatch]:
         return self._family.plan(work, self._costs, limit_bytes)
 
-    def rest(self, work: Rectangle, batch: TileBatch) -> list[Rectangle]:
-        return work.rest(batch.rectangle)
-
     def array_bytes(self, batch: TileBatch) -> dict[str, int]:
         return batch.array_bytes(self._costs)
 
     def is_for_host(self, batch: TileBatch) -> bool:
         return batch.on_host
-
-    def align_on_host(self, batch: TileBatch) -> None:
-        window = batch.rectangle.window()
-        alignments = self._context.align_on_host(window, Want(self._want.detail))
-        self.assembly.add_alignments(alignments)
 
     def start(self, batch: TileBatch, slot: Slot, addresses: dict[str, int]) -> _Flight:
         context, assembly, want = self._context, self.assembly, self._want

@@ -1,18 +1,98 @@
-"""Chosen pairs of a window for kernels that align whole rectangles only."""
+"""Pairs of a window for kernels that align rectangles: all of one, or those that are chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.arrays import Bools, Int32s, Int64s, distinct
+from pairalign.engines.device.assembly import Assembly, Pool
+from pairalign.engines.device.batch_pipeline import BatchTask, Flight, SlotT
+from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 
 _BLOCK, _MOST_RECTANGLES = 16, 64
+
+
+class RectangleBatch(Protocol):
+    """What a family makes of a rectangle of pairs."""
+
+    @property
+    def rectangle(self) -> Rectangle:
+        """The pairs, chosen or not."""
+
+
+BatchT = TypeVar("BatchT", bound=RectangleBatch)
+
+
+class RectangleContext(Protocol):
+    """What a task needs of a device's context."""
+
+    @property
+    def align_on_host(self) -> Callable[[Window, Want], Alignments]:
+        """Aligns a window on the CPU."""
+
+    @property
+    def pool(self) -> Pool | None:
+        """Where the arrays of results come from."""
+
+
+class RectangleTask(BatchTask[Rectangle, BatchT, SlotT, Flight], Generic[BatchT, SlotT, Flight]):
+    """A window that is cut into rectangles, on its way through the pipeline.
+
+    Parameters
+    ----------
+    context : RectangleContext
+    whole : Rectangle
+        The window.
+    want : Want
+    pair_mask : ndarray of bool, shape (pairs,), or None
+        Which of its pairs are aligned; None: all.
+    strand : int
+        That of the columns for the host.
+
+    Attributes
+    ----------
+    assembly : Assembly
+        Takes the results of the pairs that are chosen.
+    """
+
+    def __init__(
+        self,
+        context: RectangleContext,
+        whole: Rectangle,
+        want: Want,
+        pair_mask: Bools | None = None,
+        strand: int = 1,
+    ) -> None:
+        pairs = whole.pairs if pair_mask is None else int(pair_mask.sum())
+        self.assembly = Assembly(pairs, want, context.pool)
+        self._align = context.align_on_host
+        self._want = want
+        self._pair_mask = pair_mask
+        self._strand = strand
+        self._started = 0  # pairs of the window before the next batch, chosen or not
+
+    def chosen(self, pairs: int) -> Bools | None:
+        """Return which of the next pairs of the window are chosen; None: all."""
+        return None if self._pair_mask is None else self._pair_mask[self._started :][:pairs]
+
+    def rest(self, work: Rectangle, batch: BatchT) -> list[Rectangle]:
+        """Return the pairs from a batch on."""
+        return work.rest(batch.rectangle)
+
+    def align_on_host(self, batch: BatchT) -> None:
+        """Align the chosen pairs of a batch on the CPU."""
+        on_host = replace(batch.rectangle.window(), strand=self._strand)
+        alignments = self._align(on_host, Want(self._want.detail))
+        mask = self.chosen(batch.rectangle.pairs)
+        self.assembly.add_alignments(alignments if mask is None else alignments.take(mask))
+        self._started += batch.rectangle.pairs
 
 
 def align_rectangles(

@@ -5,15 +5,14 @@ The columns of a window of strand -1 are reverse-complemented on the device.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools
-from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask, Flight
+from pairalign.engines.device.batch_pipeline import BatchPipeline, Flight
+from pairalign.engines.device.device_rectangles import BatchT, RectangleTask
 from pairalign.engines.device.device_sets import END_PADDING, padded_lengths
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.opencl.opencl_family import Arena, OpenClContext
@@ -103,17 +102,6 @@ class ReversedColumns:
         self._buffer, self._bytes = None, 0
 
 
-class RectangleBatch(Protocol):
-    """What a family makes of a rectangle of pairs."""
-
-    @property
-    def rectangle(self) -> Rectangle:
-        """The pairs, chosen or not."""
-
-
-BatchT = TypeVar("BatchT", bound=RectangleBatch)
-
-
 class WindowFamily:
     """A family that aligns a window as a rectangle, which it cuts into batches."""
 
@@ -144,38 +132,12 @@ class WindowFamily:
         return task.assembly.finish(*sets, self._context.scoring)
 
 
-class WindowTask(BatchTask[Rectangle, BatchT, Arena, Flight], Generic[BatchT, Flight]):
-    """A window on its way through the pipeline.
-
-    Attributes
-    ----------
-    assembly : Assembly
-        Takes the results of the pairs that are chosen.
-    """
+class WindowTask(RectangleTask[BatchT, Arena, Flight], Generic[BatchT, Flight]):
+    """A window on its way through the pipeline."""
 
     def __init__(
         self, context: OpenClContext, window: Window, want: Want, pair_mask: Bools | None
     ) -> None:
-        pairs = window.pairs if pair_mask is None else int(pair_mask.sum())
-        self.assembly = Assembly(pairs, want, context.pool)
+        super().__init__(context, Rectangle.of(window), want, pair_mask, window.strand)
         self.window = window
         self._context = context
-        self._want = want
-        self._pair_mask = pair_mask
-        self._started = 0  # pairs of the window before the next batch, chosen or not
-
-    def chosen(self, pairs: int) -> Bools | None:
-        """Return which of the next pairs of the window are chosen; None: all."""
-        return None if self._pair_mask is None else self._pair_mask[self._started :][:pairs]
-
-    def rest(self, work: Rectangle, batch: BatchT) -> list[Rectangle]:
-        """Return the pairs from a batch on."""
-        return work.rest(batch.rectangle)
-
-    def align_on_host(self, batch: BatchT) -> None:
-        """Align the chosen pairs of a batch on the CPU."""
-        on_host = replace(batch.rectangle.window(), strand=self.window.strand)
-        alignments = self._context.align_on_host(on_host, Want(self._want.detail))
-        mask = self.chosen(batch.rectangle.pairs)
-        self.assembly.add_alignments(alignments if mask is None else alignments.take(mask))
-        self._started += batch.rectangle.pairs

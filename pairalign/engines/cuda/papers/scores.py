@@ -20,8 +20,8 @@ from pairalign.base.arrays import Bools, Int64s, Structs
 from pairalign.base.native import struct_dtype
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
-from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
+from pairalign.engines.device.batch_pipeline import BatchPipeline
+from pairalign.engines.device.device_rectangles import RectangleTask
 from pairalign.engines.device.device_sets import PADDING_CODE
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
@@ -183,9 +183,8 @@ class ScoreFamily(KernelFamily, ABC):
         assert want.detail == Detail.SCORE, "CudaEngine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)
-        pairs = whole.pairs if pair_mask is None else int(np.count_nonzero(pair_mask))
-        task = _ScoreTask(self, context, pairs, want, pair_mask)
-        if pairs:
+        task = _ScoreTask(self, context, whole, want, pair_mask)
+        if pair_mask is None or pair_mask.any():
             self.pipeline.run(task, whole)
         return task.assembly.finish(
             context.queries.sequences, context.targets.sequences, context.scoring
@@ -231,47 +230,32 @@ class ScoreFamily(KernelFamily, ABC):
         function(packed, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.stream, shared=shared)
 
 
-class _ScoreTask(BatchTask[Rectangle, ScoreBatch, Slot, None]):
+class _ScoreTask(RectangleTask[ScoreBatch, Slot, None]):
     """Pairs of a window on their way through the pipeline."""
 
     def __init__(
         self,
         family: ScoreFamily,
         context: DeviceContext,
-        pairs: int,
+        whole: Rectangle,
         want: Want,
         pair_mask: Bools | None,
     ) -> None:
-        self.assembly = Assembly(pairs, want, context.pool)
+        super().__init__(context, whole, want, pair_mask)
         self._family = family
         self._context = context
-        self._want = want
-        self._pair_mask = pair_mask
-        self._started = 0  # pairs of the window before the next batch, chosen or not
 
     def plan(self, work: Rectangle, limit_bytes: int) -> Iterator[ScoreBatch]:
         for rectangle, launch in self._family.cut(work, limit_bytes):
-            numbers = None
-            if self._pair_mask is not None:
-                part = slice(self._started, self._started + rectangle.pairs)
-                numbers = np.flatnonzero(self._pair_mask[part])
+            mask = self.chosen(rectangle.pairs)
+            numbers = None if mask is None else np.flatnonzero(mask)
             yield ScoreBatch(rectangle, launch, numbers)
-
-    def rest(self, work: Rectangle, batch: ScoreBatch) -> list[Rectangle]:
-        return work.rest(batch.rectangle)
 
     def array_bytes(self, batch: ScoreBatch) -> dict[str, int]:
         return batch.array_bytes()
 
     def is_for_host(self, batch: ScoreBatch) -> bool:
         return batch.launch.blocks == 0
-
-    def align_on_host(self, batch: ScoreBatch) -> None:
-        alignments = self._context.align_on_host(batch.rectangle.window(), Want(self._want.detail))
-        self.assembly.add_alignments(
-            alignments if batch.numbers is None else alignments.take(batch.numbers)
-        )
-        self._started += batch.rectangle.pairs
 
     def start(self, batch: ScoreBatch, slot: Slot, addresses: dict[str, int]) -> None:
         context, launch, pairs = self._context, batch.launch, batch.pairs
