@@ -82,7 +82,7 @@ class HitsJob(Job):
         Hits that are to come once each do not fit the memory; or see `Job`.
     """
 
-    ranking: Ranking = field(default_factory=Ranking)
+    ranking: Ranking = field(kw_only=True)
     significance: Significance | None = None
     once: bool = False
 
