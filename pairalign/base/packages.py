@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.error_types import MissingPackageError, PairalignError
 
 if TYPE_CHECKING:
     import pandas
 
+DRAWS = ("a picture", "matplotlib", "'pairalign[plot]'")
+"""What is said where pictures cannot be drawn; see `needed`."""
+
 
 @contextmanager
-def needed(what: str, name: str, install: str | None = None) -> Iterator[None]:
+def needed(
+    what: str,
+    name: str,
+    install: str | None = None,
+    kind: type[PairalignError] = MissingPackageError,
+) -> Iterator[None]:
     """Say what is missing where an import fails in a ``with`` block.
 
     Parameters
@@ -23,28 +31,26 @@ def needed(what: str, name: str, install: str | None = None) -> Iterator[None]:
         What needs the package, and what that is called.
     install : str, optional
         What pip is to install; default: `name`.
-
-    Raises
-    ------
-    MissingPackageError
-        The package is not installed.
+    kind : type
+        Of the error that is raised where the package is not installed.
     """
     try:
         yield
     except ImportError as error:
-        raise _missing(what, name, install or name) from error
+        raise kind(
+            f"{what} needs {name}, which is not installed: pip install {install or name}"
+        ) from error
 
 
 def check_biopython(what: str) -> None:
     """Raise MissingPackageError where Biopython is not installed; `what` needs it."""
-    if find_spec("Bio") is None:
-        raise _missing(what, "Biopython", "biopython")
+    check_package("Bio", what, "Biopython", "biopython")
 
 
-def _missing(what: str, name: str, install: str) -> MissingPackageError:
-    return MissingPackageError(
-        f"{what} needs {name}, which is not installed: pip install {install}"
-    )
+def check_package(module: str, what: str, name: str, install: str) -> None:
+    """Raise MissingPackageError where a module cannot be imported; as for `needed`."""
+    with needed(what, name, install):
+        import_module(module)
 
 
 def make_frame(

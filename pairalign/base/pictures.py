@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from pairalign.base.packages import needed
+from pairalign.base.packages import DRAWS, needed
 
-with needed("a picture", "matplotlib", "'pairalign[plot]'"):
+with needed(*DRAWS):
     import matplotlib
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.declaration import place, request
-from pairalign.base.error_types import MissingPackageError
+from pairalign.base.packages import needed
 from pairalign.cli.program import build_parser
 from pairalign.requests.shared import CommandOptions
 
@@ -34,12 +34,8 @@ class CompletionOptions(CommandOptions):
 
 def run_completion(request: CompletionOptions) -> None:
     """Carry out ``pairalign completion``."""
-    try:
+    with needed("completion", "shtab", "'pairalign[completion]'"):
         import shtab
-    except ImportError as error:
-        raise MissingPackageError(
-            "completion needs shtab: pip install 'pairalign[completion]'"
-        ) from error
     from pairalign.scoring.matrices import known_names
 
     names = " ".join(known_names())

@@ -16,6 +16,7 @@ from pairalign.base.declaration import changed, check
 from pairalign.base.dry_run import begin
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
+from pairalign.base.packages import DRAWS, check_package
 from pairalign.cli.distance_steps import (
     DistanceSummary,
     measure_all,
@@ -88,8 +89,7 @@ def _completed(request: DistanceOptions) -> DistanceOptions:
         request = with_output(request, default=default)
     if request.plot is not None:
         _picture_format(request.plot)
-        from pairalign.trees import tree_drawing  # noqa: F401 (whether it can be imported)
-
+        check_package("matplotlib", *DRAWS)
     if request.writing.shard is None and request.writing.output is not None:
         format = distance_format(request.writing.output, request.writing.format, storage)
         request = changed(request, format=format)

@@ -11,6 +11,7 @@ from pairalign.base.choices import DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.base.declaration import changed, check
 from pairalign.base.error_types import FormatError
 from pairalign.base.native import share_heap
+from pairalign.base.packages import DRAWS, check_package
 from pairalign.base.texts import quoted
 from pairalign.cli.distance_steps import DistanceSummary, measure_all, merged
 from pairalign.formats.distances import read_distances
@@ -73,8 +74,7 @@ def _completed(request: TreeOptions) -> TreeOptions:
     format, are_given = _tree_format(request), _are_distances(request)
     check_method(request.method)
     if format in PICTURES:
-        from pairalign.trees import tree_drawing  # noqa: F401 (whether it can be imported)
-
+        check_package("matplotlib", *DRAWS)
     request = changed(request, format=format, are_given=are_given)
     check(request)
     return request

@@ -7,6 +7,7 @@ from typing import Any
 
 from pairalign.base.error_types import FormatError
 from pairalign.base.limits import check_room
+from pairalign.base.packages import needed
 from pairalign.formats.names import Suffixes, choose_format, compression_of
 from pairalign.formats.output import Output, Path
 
@@ -78,13 +79,9 @@ def arrow() -> tuple[Any, Any]:
     """
     if "pyarrow.parquet" not in sys.modules:
         check_room(_ARROW_BYTES)
-    try:
+    with needed("Parquet", "pyarrow", "'pairalign[parquet]'", FormatError):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise FormatError(
-            "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
-        ) from error
     return pa, pq
 
 
@@ -119,11 +116,7 @@ def biom_table() -> tuple[Any, Any]:
     FormatError
         They are not installed.
     """
-    try:
+    with needed("BIOM 2.1", "biom-format", "'pairalign[biom]'", FormatError):
         import biom
         import h5py
-    except ImportError as error:
-        raise FormatError(
-            "BIOM 2.1 needs biom-format, which is not installed: pip install 'pairalign[biom]'"
-        ) from error
     return biom.Table, h5py

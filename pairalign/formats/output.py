@@ -24,7 +24,7 @@ from typing import IO, TypeVar
 
 from pairalign.base.dry_run import begin, is_dry_run
 from pairalign.base.error_types import FormatError, OutputError
-from pairalign.base.packages import needed
+from pairalign.base.packages import check_package
 from pairalign.base.part_file import PartFile
 from pairalign.base.texts import csv_of
 from pairalign.formats.names import compression_of
@@ -514,10 +514,8 @@ def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
 
 def check_zstd() -> None:
     """Raise MissingPackageError if there is nothing to compress with."""
-    if sys.version_info >= (3, 14):
-        return
-    with needed("zstd", "zstandard", "'pairalign[zstd]'"):
-        import zstandard  # noqa: F401
+    if sys.version_info < (3, 14):
+        check_package("zstandard", "zstd", "zstandard", "'pairalign[zstd]'")
 
 
 def compress_frame(text: bytes | bytearray | memoryview) -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
-from pairalign.base.packages import needed
+from pairalign.base.packages import check_package, needed
 from pairalign.pairs.want import Detail
 from pairalign.scoring.cigars import OP_LETTERS
 
@@ -71,8 +71,7 @@ class Tabular:
         MissingPackageError
             pandas or pyarrow is not installed.
         """
-        with needed("this", "pandas", _TABLES):
-            import pandas  # noqa: F401
+        check_package("pandas", "this", "pandas", _TABLES)
         frame: pandas.DataFrame = with_text_cigars(self.to_arrow()).to_pandas()
         return frame
 
@@ -105,8 +104,7 @@ def make_table(alignments: Alignments) -> pa.Table:
     MissingPackageError
         pyarrow is not installed.
     """
-    with needed("this", "pyarrow", _TABLES):
-        import pyarrow  # noqa: F401
+    check_package("pyarrow", "this", "pyarrow", _TABLES)
     detail = Detail.STATS if alignments.has_stats else Detail.SCORE
     runs = 0
     if alignments.cigar is not None:

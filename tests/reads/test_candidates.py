@@ -258,4 +258,4 @@ def test_mappy_finds_nothing_or_is_missing(tmp_path, monkeypatch, capsys):
         find(reads, **OPTIONS, candidates="mappy")
     missing = tmp_path / "missing.fa"
     assert main(["overlap", str(missing), "--candidates", "mappy", "-o", "-"]) == 1
-    assert "need mappy, which is not installed" in capsys.readouterr().err
+    assert "--candidates mappy needs mappy, which is not installed" in capsys.readouterr().err

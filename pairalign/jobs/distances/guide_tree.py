@@ -24,7 +24,7 @@ import numpy as np
 from pairalign.base.arrays import Doubles, Int64s
 from pairalign.base.error_types import DistanceError, WrongTypeError
 from pairalign.base.function_options import takes
-from pairalign.base.packages import needed
+from pairalign.base.packages import check_package
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.function_call import Call
@@ -155,8 +155,7 @@ def check_count(count: int, source: str) -> None:
 def check_method(method: str) -> None:
     """Raise MissingPackageError if a method needs a package that is not there."""
     if method == "nj":
-        with needed("neighbour joining", "scikit-bio", "'pairalign[nj]'"):
-            import skbio.tree  # noqa: F401
+        check_package("skbio.tree", "neighbour joining", "scikit-bio", "'pairalign[nj]'")
 
 
 def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> tree_data.GuideTree:

@@ -23,7 +23,7 @@ from pairalign.jobs.overlaps.overlap_plan import OverlapProcedure, plan_overlaps
 from pairalign.jobs.overlaps.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.presets import Preset
-from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, find_candidates, import_mappy
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, check_mappy, find_candidates
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
@@ -171,7 +171,7 @@ def plan_overlap_job(
     threads, memory_bytes = run.resources.used_threads, bytes_of(run.resources)
     candidates = request.candidates
     if candidates == MAPPY:
-        import_mappy()  # what is missing is said before any work
+        check_mappy()  # what is missing is said before any work
     elif candidates not in (None, SEEDS) and not isinstance(candidates, Candidates):
         candidates = read_candidates(candidates, reads)
     plan = plan_overlaps(request, reads, threads=threads, memory_bytes=memory_bytes)

@@ -22,7 +22,7 @@ from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_graph import OverlapWatcher, check_graph
 from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.overlap_request import OverlapOptions, OverlapRequest
-from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, check_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.align import Job
 from pairalign.jobs.run.destination import Destination, open_destination, prepare_output
@@ -100,7 +100,7 @@ def _carry_out(command: _Command) -> Lines:
     """Find overlaps, and write them; return the summary."""
     request = command.request
     if request.candidates == MAPPY:
-        import_mappy()
+        check_mappy()
     rules = replace(request.reading, qualities=command.writer_type.shows_qualities)
     reads, _ = read_sequences(request, rules)
     if request.trimmed is not None:

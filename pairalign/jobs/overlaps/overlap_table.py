@@ -13,6 +13,7 @@ from pairalign.base.arrays import Bools, UInt8s
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
 from pairalign.base.error_types import FormatError, UsageError
 from pairalign.base.notebooks import html_table
+from pairalign.base.packages import needed
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Content, Shown
 from pairalign.jobs.overlaps.presets import Preset
@@ -196,12 +197,8 @@ class Overlaps(Tabular):
         FormatError
             networkx is not installed.
         """
-        try:
+        with needed("a graph", "networkx", "'pairalign[graph]'", FormatError):
             import networkx
-        except ImportError as error:
-            raise FormatError(
-                "a graph needs networkx, which is not installed: pip install 'pairalign[graph]'"
-            ) from error
         graph = networkx.MultiGraph()
         alignments, reads = self.alignments, self.reads
         for number, name in enumerate(reads.names):

@@ -26,7 +26,9 @@ from typing import Any
 import numpy as np
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import DeviceError, MissingPackageError, PairListError
+from pairalign.base.error_types import DeviceError, PairListError
+from pairalign.base.packages import check_package
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.seed_index import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
@@ -149,22 +151,9 @@ def recall_of(thresholds: OverlapThresholds, request: OverlapRequest) -> str:
     return _SAMPLE + (_RECALL if is_usual else _NO_RECALL)
 
 
-def import_mappy() -> Any:
-    """Return the module.
-
-    Raises
-    ------
-    MissingPackageError
-        It is not installed.
-    """
-    try:
-        import mappy
-    except ImportError as error:
-        raise MissingPackageError(
-            "candidates by mappy need mappy, which is not installed: "
-            "pip install 'pairalign[overlap]'"
-        ) from error
-    return mappy
+def check_mappy() -> None:
+    """Raise MissingPackageError where mappy is not installed."""
+    check_package("mappy", spelled("candidates", MAPPY), "mappy", "'pairalign[overlap]'")
 
 
 def seed_candidates(
@@ -181,7 +170,7 @@ def seed_candidates(
         Residues: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
     """
-    import_mappy()
+    check_mappy()
     started = time.perf_counter()
     options = _seed_options(reads, preset, min_overlap)
     with tempfile.TemporaryDirectory(prefix="pairalign-") as folder:

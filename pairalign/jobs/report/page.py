@@ -18,6 +18,7 @@ from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.identities import count_coverage
 from pairalign.base.arrays import Int32s, Int64s, UInt32s
 from pairalign.base.error_types import FormatError
+from pairalign.base.packages import needed
 from pairalign.formats.output import Path, open_output
 from pairalign.jobs.report.heat_map import HeatMap
 from pairalign.jobs.report.report_collector import (
@@ -72,12 +73,8 @@ class Report:
 
 def check_jinja() -> None:
     """Raise FormatError if Jinja2 is missing."""
-    try:
+    with needed("a report", "Jinja2", "jinja2", FormatError):
         import jinja2  # noqa: F401
-    except ImportError as error:
-        raise FormatError(
-            "a report needs Jinja2, which is not installed: pip install jinja2"
-        ) from error
 
 
 def write_report(path: Path, report: Report) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from pairalign.base.arguments import Shard
 from pairalign.base.console import log
 from pairalign.base.declaration import value_of
-from pairalign.base.error_types import DeviceError, MissingPackageError, PartsError
+from pairalign.base.error_types import DeviceError, PartsError
+from pairalign.base.packages import needed
 from pairalign.base.run_files import parts_folder_of
 from pairalign.formats.pieces import (
     Part,
@@ -175,12 +176,8 @@ def _needed_resources(device: str, workers: Collection[dict[str, Any]]) -> dict[
 
 def _open_client(address: str) -> Client:
     """Connect to the scheduler that ``--dask`` names."""
-    try:
+    with needed("--dask", "Dask", "'pairalign[cluster]'"):
         from distributed import Client
-    except ImportError as error:
-        raise MissingPackageError(
-            "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
-        ) from error
     try:
         return Client(address)
     except (ValueError, OSError) as error:
