@@ -43,7 +43,17 @@ class PairalignError(Exception):
 
 
 class FastaError(PairalignError, ValueError):
-    """An input file cannot be read as sequences."""
+    """An input file cannot be read as sequences.
+
+    Attributes
+    ----------
+    advises : str or None
+        The option of reading that the message advises.
+    """
+
+    def __init__(self, message: str, advises: str | None = None) -> None:
+        super().__init__(message)
+        self.advises = advises
 
 
 class NoSequencesError(FastaError):

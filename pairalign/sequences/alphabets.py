@@ -199,7 +199,8 @@ def check_guess(sequences: Guessed) -> None:
             raise FastaError(
                 f"{sequences.source}: {sequences.record(index)}: {share:.0%} of its residues are "
                 f"no bases, but the sequences together look like DNA; say "
-                f"{spelled('alphabet', 'dna')} or {spelled('alphabet', 'protein')}"
+                f"{spelled('alphabet', 'dna')} or {spelled('alphabet', 'protein')}",
+                "alphabet",
             )
     log.warning(
         "%s: %s: %s: no base, read as N (%s in %s): the sequences look like DNA; if they are not, "

@@ -97,7 +97,7 @@ def parse_database(
             if format != "uniprot-xml" and file.read().strip():
                 raise ValueError("more lines than Biopython reads, as behind an empty alignment")
         except FastaError as error:
-            raise FastaError(f"{name}: record {len(names) + 1}: {error}") from None
+            raise FastaError(f"{name}: record {len(names) + 1}: {error}", error.advises) from None
         # Biopython's parsers raise whatever comes: ValueError, AssertionError, IndexError, ...
         except Exception as error:
             reason = cut_name(" ".join(str(error).split()), _MOST_OF_A_REASON)
@@ -172,7 +172,8 @@ def _residues(record: Any, *, skip_empty: bool) -> bytes:
             return b""
         raise FastaError(
             f"{shown_name(str(record.id))} has a length, but no residues: take the file with them, "
-            f"or leave such records out ({spelled('on_empty', 'skip')})"
+            f"or leave such records out ({spelled('on_empty', 'skip')})",
+            "on_empty",
         ) from None
     said = record.annotations
     if "sequence_length" in said:  # UniProt XML

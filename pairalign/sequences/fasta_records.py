@@ -333,20 +333,21 @@ def describe_byte(byte: int) -> str:
     return "white space" if byte in b" \t\n\r" else f"byte 0x{byte:02X}"
 
 
-def describe_invalid(byte: int) -> tuple[str, str]:
-    """Return what was found and what to do about it."""
+def describe_invalid(byte: int) -> tuple[str, str, str | None]:
+    """Return what was found, what to do about it, and the option that this advises."""
     letter = f"letter '{chr(byte)}'"
     if byte == ord("."):
         return (
             letter,
             f"a gap is dropped by {spelled('degap', True)}; write an unknown residue as X or N, "
             "a stop as *",
+            "degap",
         )
     if byte in GAPS:
-        return letter, f"remove gaps first ({spelled('degap', True)})"
+        return letter, f"remove gaps first ({spelled('degap', True)})", "degap"
     if byte == ord("*"):
         protein = spelled("alphabet", "protein")
-        return letter, f"DNA has no such residue (if it is protein, say {protein})"
+        return letter, f"DNA has no such residue (if it is protein, say {protein})", "alphabet"
     if chr(byte) in "0123456789":
-        return f"digit '{chr(byte)}'", "expected letters only"
-    return describe_byte(byte), "expected letters only; is this a text file?"
+        return f"digit '{chr(byte)}'", "expected letters only", None
+    return describe_byte(byte), "expected letters only; is this a text file?", None

@@ -456,7 +456,8 @@ class SequenceSet:
                 raise FastaError(
                     f"{self.source}: {self.record(index)} has the name of "
                     f"{self.number_of(first)}; names must be unique "
-                    f"({spelled('on_duplicate', 'rename')})"
+                    f"({spelled('on_duplicate', 'rename')})",
+                    "on_duplicate",
                 )
 
     def _are_names_plain(self) -> bool:
@@ -472,10 +473,11 @@ class SequenceSet:
     def _checked_lengths(self) -> Int32s:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
-            fault = f"has {lengths[index]} residues, more than 2^31 - 1"
+            fault, option = f"has {lengths[index]} residues, more than 2^31 - 1", None
             if not lengths[index]:
-                fault = f"has no sequence ({spelled('on_empty', 'skip')} leaves such records out)"
-            raise FastaError(f"{self.source}: {self.record(index)} {fault}")
+                option = "on_empty"
+                fault = f"has no sequence ({spelled(option, 'skip')} leaves such records out)"
+            raise FastaError(f"{self.source}: {self.record(index)} {fault}", option)
         return _read_only(lengths.astype(np.int32))
 
     def _check_residues(self) -> None:
@@ -484,9 +486,10 @@ class SequenceSet:
             return
         position = int(np.argmax(invalid[self.residues]))
         index, place = self.locate(position)
-        fault, advice = describe_invalid(int(self.residues[position]))
+        fault, advice, option = describe_invalid(int(self.residues[position]))
         raise FastaError(
-            f"{self.source}: {self.record(index)}: {fault} at position {place + 1}; {advice}"
+            f"{self.source}: {self.record(index)}: {fault} at position {place + 1}; {advice}",
+            option,
         )
 
 

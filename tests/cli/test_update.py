@@ -270,8 +270,12 @@ def test_refusals(capsys):
     assert main(distances) == 0
     assert "distance --extend" in said(capsys, "distances", "new.fa", "-o", "updated")
     make_parts("--format", "paf", folder="paf")
-    expected = "rename); files are read as 'paf' was made"
-    assert expected in said(capsys, "paf", "old.fa", "-o", "updated")
+    Path("gaps.fa").write_text(">x\nMK-TW\n")
+    Path("binary.fa").write_bytes(b">x\nMK\x01TW\n")
+    as_made = "; files are read as 'paf' was made"
+    assert f"rename){as_made}" in said(capsys, "paf", "old.fa", "-o", "updated")
+    assert f"(--degap){as_made}" in said(capsys, "paf", "gaps.fa", "-o", "updated")
+    assert as_made not in said(capsys, "paf", "binary.fa", "-o", "updated")
 
 
 @pytest.mark.parametrize("shards", [1, 2])

@@ -192,7 +192,7 @@ def plan_update(request: UpdateOptions) -> Update:
     try:
         problem = read_problem(align, rules)
     except FastaError as error:
-        if any(spelled(name) in str(error) for name in ("on_duplicate", "on_empty", "degap")):
+        if error.advises is not None:
             error.args = (f"{error}; files are read as '{request.parts}' was made",)
         raise
     plan = plan_alignment(align, problem, run)
