@@ -210,18 +210,11 @@ def promise_of(groups: object) -> dict[str, Any]:
     """Return the options that say what a split or clusters promise; none of other groups."""
     if not isinstance(groups, (Split, Clusters)):
         return {}
-    thresholds = groups.thresholds
-    options: dict[str, Any] = {
-        name: getattr(thresholds, name) for name in ("identity_of", "coverage_of")
-    }
-    if thresholds.min_coverage:
-        options["min_coverage"] = thresholds.min_coverage
-    if thresholds.max_length_ratio is not None:
-        options["max_length_ratio"] = thresholds.max_length_ratio
+    options = {name: value for name, value in vars(groups.thresholds).items() if value}
     evalue = groups.max_evalue if isinstance(groups, Split) else None
-    if thresholds.min_identity or evalue is None:
-        options["min_identity"] = thresholds.least_identity
-    return options if evalue is None else {**options, "max_evalue": evalue}
+    if evalue is None:
+        return {**options, "min_identity": groups.thresholds.least_identity}
+    return {**options, "max_evalue": evalue}
 
 
 def memberships_of(
