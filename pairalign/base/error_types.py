@@ -43,7 +43,11 @@ class PairalignError(Exception):
 
 
 class FastaError(PairalignError, ValueError):
-    """An input file cannot be read as sequences.
+    """An input file cannot be read as sequences."""
+
+
+class RecordError(FastaError):
+    """A record that cannot be read as it is.
 
     Attributes
     ----------

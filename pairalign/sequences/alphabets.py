@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from pairalign.base.arrays import Int64s, UInt8s, count_bytes
-from pairalign.base.error_types import FastaError, UsageError
+from pairalign.base.error_types import RecordError, UsageError
 from pairalign.base.spelling import spelled
 
 INVALID = 255
@@ -196,7 +196,7 @@ def check_guess(sequences: Guessed) -> None:
         start, stop = sequences.offsets[index : index + 2]
         if has_too_few_bases(count_bytes(sequences.residues[start:stop])):
             share = np.count_nonzero(indices == index) / (stop - start)
-            raise FastaError(
+            raise RecordError(
                 f"{sequences.source}: {sequences.record(index)}: {share:.0%} of its residues are "
                 f"no bases, but the sequences together look like DNA; say "
                 f"{spelled('alphabet', 'dna')} or {spelled('alphabet', 'protein')}",

@@ -15,7 +15,7 @@ import warnings
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
-from pairalign.base.error_types import FastaError, cut_name, shown_name
+from pairalign.base.error_types import FastaError, RecordError, cut_name, shown_name
 from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
 from pairalign.sequences.fasta_records import clean
@@ -96,8 +96,8 @@ def parse_database(
                 bodies.append(clean(residues, degap=degap))
             if format != "uniprot-xml" and file.read().strip():
                 raise ValueError("more lines than Biopython reads, as behind an empty alignment")
-        except FastaError as error:
-            raise FastaError(f"{name}: record {len(names) + 1}: {error}", error.advises) from None
+        except RecordError as error:
+            raise RecordError(f"{name}: record {len(names) + 1}: {error}", error.advises) from None
         # Biopython's parsers raise whatever comes: ValueError, AssertionError, IndexError, ...
         except Exception as error:
             reason = cut_name(" ".join(str(error).split()), _MOST_OF_A_REASON)
@@ -159,7 +159,7 @@ def _decoded(text: bytes) -> str:
 def _residues(record: Any, *, skip_empty: bool) -> bytes:
     """Return the residues of a record; a GenBank record may say no more than how long it is.
 
-    FastaError, with no file in it: it does so, or its residues are not what it says of them.
+    RecordError, with no file in it: it does so, or its residues are not what it says of them.
     """
     from Bio.Seq import UndefinedSequenceError
 
@@ -170,7 +170,7 @@ def _residues(record: Any, *, skip_empty: bool) -> bytes:
     except UndefinedSequenceError:
         if skip_empty:
             return b""
-        raise FastaError(
+        raise RecordError(
             f"{shown_name(str(record.id))} has a length, but no residues: take the file with them, "
             f"or leave such records out ({spelled('on_empty', 'skip')})",
             "on_empty",
@@ -192,23 +192,23 @@ def _check_statements(text: bytes, name: str, names: list[str], bodies: list[byt
     for number, (body, (length, checksum)) in enumerate(zip(bodies, statements, strict=True), 1):
         try:
             _check_residues(body, int(length), checksum.decode())
-        except FastaError as error:
+        except RecordError as error:
             shown = shown_name(names[number - 1])
             raise FastaError(f"{name}: record {number} {shown}: {error}") from None
 
 
 def _check_residues(residues: bytes, length: object, checksum: str | None) -> None:
-    """Raise FastaError where a sequence is not as long as was said, or has another CRC64."""
+    """Raise RecordError where a sequence is not as long as was said, or has another CRC64."""
     from Bio.SeqUtils.CheckSum import crc64
 
     if str(length) != str(len(residues)):
-        raise FastaError(
+        raise RecordError(
             f"{len(residues):,} residues, expected {cut_name(str(length))}, as the record says: "
             "the file is cut short or damaged"
         )
     compute: Any = crc64
     if checksum and compute(residues.decode("latin-1")) != f"CRC-{checksum}":
-        raise FastaError(
+        raise RecordError(
             f"its residues do not have the CRC64 {cut_name(checksum)} that the record states: the "
             "file is damaged"
         )

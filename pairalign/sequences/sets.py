@@ -17,7 +17,13 @@ import numpy.typing as npt
 import pairalign.base.interpreter  # noqa: F401
 from pairalign.base.arrays import Bools, Int32s, Int64s, UInt8s, count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
-from pairalign.base.error_types import FastaError, NoSequencesError, WrongTypeError, shown_name
+from pairalign.base.error_types import (
+    FastaError,
+    NoSequencesError,
+    RecordError,
+    WrongTypeError,
+    shown_name,
+)
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
@@ -453,7 +459,7 @@ class SequenceSet:
                 )
             first = seen.setdefault(name, index)
             if first != index:
-                raise FastaError(
+                raise RecordError(
                     f"{self.source}: {self.record(index)} has the name of "
                     f"{self.number_of(first)}; names must be unique "
                     f"({spelled('on_duplicate', 'rename')})",
@@ -477,7 +483,7 @@ class SequenceSet:
             if not lengths[index]:
                 option = "on_empty"
                 fault = f"has no sequence ({spelled(option, 'skip')} leaves such records out)"
-            raise FastaError(f"{self.source}: {self.record(index)} {fault}", option)
+            raise RecordError(f"{self.source}: {self.record(index)} {fault}", option)
         return _read_only(lengths.astype(np.int32))
 
     def _check_residues(self) -> None:
@@ -487,7 +493,7 @@ class SequenceSet:
         position = int(np.argmax(invalid[self.residues]))
         index, place = self.locate(position)
         fault, advice, option = describe_invalid(int(self.residues[position]))
-        raise FastaError(
+        raise RecordError(
             f"{self.source}: {self.record(index)}: {fault} at position {place + 1}; {advice}",
             option,
         )

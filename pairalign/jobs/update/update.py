@@ -17,7 +17,7 @@ from pairalign.base.arguments import as_several, path_text
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import READER_NAMES
 from pairalign.base.declaration import changed, check, decided_by, make, restored, slots_of
-from pairalign.base.error_types import FastaError, FormatError, PartsError, UsageError
+from pairalign.base.error_types import FormatError, PartsError, RecordError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
@@ -191,7 +191,7 @@ def plan_update(request: UpdateOptions) -> Update:
     rules = replace(align.reading, qualities=table.writer_type.shows_qualities)
     try:
         problem = read_problem(align, rules)
-    except FastaError as error:
+    except RecordError as error:
         if error.advises is not None:
             error.args = (f"{error}; files are read as '{request.parts}' was made",)
         raise
