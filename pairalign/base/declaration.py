@@ -45,8 +45,6 @@ _KNOWN: dict[type, tuple[Slot, ...]] = {}
 _EXACTLY = Context(prec=60)
 """More digits than any exact number that an option takes."""
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
-
-
 _JOBS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "jobs")
 
 
@@ -434,13 +432,37 @@ class Rule(NamedTuple):
     says: str
 
 
+def is_given(request: object, name: str) -> bool:
+    """Whether an option has another value than its default."""
+    slot = _slot_of(type(request), name)
+    value, usual = slot.value(request), slot.option.default
+    return value is not usual and (usual is None or bool(value != usual))
+
+
+def excluded(where: Callable[[Any], Any], says: str, *names: str) -> tuple[Rule, ...]:
+    """Return the rules that options are not given `where` something else is asked.
+
+    `says` is as of a `Rule`; ``{}`` stands for the option.
+    """
+
+    def rule(name: str) -> Rule:
+        said = says.replace("{}", f"{{{name}}}")
+        return Rule(lambda request: where(request) and is_given(request, name), said)
+
+    return tuple(rule(name) for name in names)
+
+
+def excludes(name: str, why: str, *others: str) -> tuple[Rule, ...]:
+    """Return the rules that others are not given with an option; `why` follows its name."""
+    says = f"{{{name}}} {why}: leave {{}} out"
+    return excluded(lambda request: is_given(request, name), says, *others)
+
+
 def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     """Refuse values that an option cannot have, and options that exclude or need each other.
 
     Parameters
     ----------
-    request : object
-        With `RULES`.
     more : tuple of Rule
         Of one surface alone.
 
@@ -495,17 +517,12 @@ def _spell_out(text: str, request: object) -> str:
 
     def spell(match: re.Match[str]) -> str:
         if match[3] is not None:
-            return str(_named(request, match[3]))
+            values = values_of(request)
+            return str(values[match[3]] if match[3] in values else getattr(request, match[3]))
         value = str(value_of(request, match[1])) if match[2] == "." else match[2]
         return spelled(match[1], value, _slot_of(type(request), match[1]).option.flag)
 
     return _SPELLED.sub(spell, text)
-
-
-def _named(request: object, name: str) -> Any:
-    """Return the value of an option, or of a property, by its name."""
-    values = values_of(request)
-    return values[name] if name in values else getattr(request, name)
 
 
 def decided_by(request: object) -> dict[str, Any]:

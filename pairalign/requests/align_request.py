@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import NUMBER, PATH, POSITIVE
 from pairalign.base.choices import (
-    AUTO_KERNEL,
     DEFAULT_WINDOW,
     FORMAT_NAMES,
     LIST_WINDOW,
@@ -20,7 +19,6 @@ from pairalign.base.choices import (
     ORIENTS,
     RANKS,
     RANKS_OF_STATISTICS,
-    STRANDS,
     WEIGHTS_OF_STATISTICS,
 )
 from pairalign.base.declaration import (
@@ -28,12 +26,12 @@ from pairalign.base.declaration import (
     again,
     changed,
     choice,
+    excluded,
     flag,
     group,
     option,
     place,
     request,
-    value_of,
 )
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
@@ -221,11 +219,9 @@ ONE_ALIGNMENT_OF_A_HIT = Rule(
 """Of one set, whose pairs count for both sequences."""
 
 
-def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
-    return Rule(
-        lambda request: request.is_by_accuracy and is_given(request),
-        "{objective=mea} gives one alignment of a pair by posteriors: leave " + name + " out",
-    )
+def _has_no_accuracy(*names: str) -> tuple[Rule, ...]:
+    says = "{objective=mea} gives one alignment of a pair by posteriors: leave {} out"
+    return excluded(lambda request: request.is_by_accuracy, says, *names)
 
 
 def _has_no_ties(name: str, is_given: Callable[[Any], bool]) -> Rule:
@@ -273,9 +269,7 @@ class AlignRequest(
             lambda request: request.is_by_accuracy and request.scoring.mode != "global",
             "{objective=mea} needs {mode=global}, but the mode is {.mode}",
         ),
-        _has_no_accuracy("{hsps}", lambda request: request.hsps > 1),
-        _has_no_accuracy("{max_hits}", lambda request: request.has_hits),
-        _has_no_accuracy("{strand=both}", lambda request: request.strand != STRANDS[0]),
+        *_has_no_accuracy("hsps", "max_hits", "strand"),
         _needs_local("hsps", lambda request: request.hsps > 1),
         _needs_local("max_evalue", lambda request: request.evalues.max_evalue is not None),
         Rule(
@@ -378,19 +372,6 @@ class AlignRequest(
         return replace(self, pairs=pairs, within=None, ranking=Ranking())
 
 
-def _needs_all_hits(name: str) -> Rule:
-    """Return a rule on parts, which do not know if a pair is a hit of the other sequence, too."""
-    return Rule(
-        lambda request: (
-            request.pairs_once
-            and request.has_hits
-            and request.input2 is None
-            and value_of(request, name)
-        ),
-        f"{{.format}} has each pair once: {{max_hits}} needs all hits, so leave {{{name}}} out",
-    )
-
-
 @request
 class AlignOptions(
     TwoSetsOptions,
@@ -432,7 +413,7 @@ class AlignOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,
-        _has_no_accuracy("{kernel}", lambda request: request.resources.kernel != AUTO_KERNEL),
+        *_has_no_accuracy("kernel"),
         Rule(
             lambda request: request.orient != ORIENTS[0] and request.input2 is not None,
             "{orient=canonical} needs one set: of two, the first has the queries",
@@ -441,7 +422,11 @@ class AlignOptions(
             lambda request: request.within is not None and request.input2 is not None,
             "{within} is of groups of one set: leave IN2 out",
         ),
-        *(_needs_all_hits(name) for name in ("shard", "dask")),
+        *excluded(  # parts do not know if a pair is a hit of the other sequence, too
+            lambda request: request.pairs_once and request.has_hits and request.input2 is None,
+            "{.format} has each pair once: {max_hits} needs all hits, so leave {} out",
+            *("shard", "dask"),
+        ),
         Rule(
             lambda request: (
                 request.shown.weight in WEIGHTS_OF_STATISTICS and not _is_local(request)

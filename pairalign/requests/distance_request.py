@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,20 +24,21 @@ from pairalign.base.choices import (
     RECTANGLE_SUFFIXES,
     SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
-    STRANDS,
 )
 from pairalign.base.declaration import (
     Rule,
     again,
     choice,
+    excluded,
+    excludes,
     flag,
     group,
     has_job,
+    is_given,
     option,
     options_of,
     place,
     request,
-    value_of,
 )
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
 from pairalign.requests.resources import ResourcesOptions
@@ -288,55 +289,30 @@ class DistanceArguments(OneSetArguments, GroupsArguments, NearArguments, total=F
     max_tcrdist: int | None
 
 
-def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: object) -> Rule:
-    """Return the rule that an option has its default where something else is asked."""
-    return Rule(lambda request: is_asked(request) and value_of(request, name) != default, why)
-
-
-def _is_given(name: str) -> Callable[[Any], bool]:
-    return lambda request: value_of(request, name) not in (None, False)
-
-
-def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """Return what an option excludes, by name, each with its default."""
-    return tuple(
-        left_out_with(other, _is_given(name), f"{{{name}}} {why}: leave {{{other}}} out", default)
-        for other, default in others.items()
-    )
-
-
-def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
-    rules = (_excludes(name, why, others) for name in _LIMITS)
-    return tuple(rule for some in rules for rule in some)
+def _limits_exclude(why: str, *others: str) -> tuple[Rule, ...]:
+    return tuple(rule for name in _LIMITS for rule in excludes(name, why, *others))
 
 
 def _one_of(first: str, second: str) -> Rule:
     """Return the rule that of two limits one is given."""
     return Rule(
-        lambda request: None not in (value_of(request, first), value_of(request, second)),
+        lambda request: is_given(request, first) and is_given(request, second),
         f"{{{first}}} and {{{second}}} are two distances: give one",
     )
 
 
-def _of_one_set(name: str) -> Rule:
-    """Return the rule that an option is not given with a second set."""
-    return Rule(
-        lambda request: request.has_two_sets and value_of(request, name),
-        f"{{{name}}} is of one set, not of two: leave it out",
-    )
+def _of_one_set(*names: str) -> tuple[Rule, ...]:
+    """Return the rules that options are not given with a second set."""
+    says = "{} is of one set, not of two: leave it out"
+    return excluded(lambda request: request.has_two_sets, says, *names)
 
 
-def _of_groups(name: str) -> Rule:
-    """Return the rule that an option is given with groups alone."""
-    return Rule(
-        lambda request: request.group_by is None and _is_given(name)(request),
-        f"{{{name}}} needs {{group_by}}",
-    )
+def _of_groups(*names: str) -> tuple[Rule, ...]:
+    """Return the rules that options are given with groups alone."""
+    return excluded(lambda request: request.group_by is None, "{} needs {group_by}", *names)
 
 
-_NOT_OF_GROUPS: dict[str, Any] = {"circular": False, "extend": None}
-_OF_MATCHES = ("min_identity", "min_coverage", "max_evalue")
-_IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
+_IN_PARTS = ("shard", "resume", "dask")
 
 
 @request
@@ -364,33 +340,27 @@ class DistanceRequest(
             "{max_length_ratio} needs {max_drop} or {max_edits}",
         ),
         *(_one_of(*two) for two in combinations(_LIMITS, 2)),
-        *_excludes("max_tcrdist", "is of receptors", {"max_length_ratio": None}),
-        *_limits_exclude(
-            "keeps some pairs", {"similarity": False, "circular": False, "extend": None}
-        ),
-        *_limits_exclude("compares sequences as they are", {"strand": STRANDS[0]}),
-        *_limits_exclude("is a distance of its own", {"measure": DEFAULT_MEASURE}),
+        *excludes("max_tcrdist", "is of receptors", "max_length_ratio"),
+        *_limits_exclude("keeps some pairs", "similarity", "circular", "extend"),
+        *_limits_exclude("compares sequences as they are", "strand"),
+        *_limits_exclude("is a distance of its own", "measure"),
         Rule(
             lambda request: request.similarity and request.measure not in SIMILARITY_MEASURES,
             "{similarity} is of identities, not of {measure=.}",
         ),
-        *_excludes("extend", "is of distances in one run", {"circular": False}),
-        *(_of_one_set(name) for name in ("circular", "extend")),
-        *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
+        *excludes("extend", "is of distances in one run", "circular"),
+        *_of_one_set("circular", "extend"),
+        *_limits_exclude("keeps some pairs of sequences", "group_by"),
         Rule(
             lambda request: request.v_genes is not None and not request.is_of_receptors,
             "{v_genes} needs {measure=tcrdist} or {max_tcrdist}",
         ),
-        *(
-            left_out_with(
-                name,
-                lambda request: request.measure in RECEPTOR_MEASURES,
-                f"{{measure=.}} is of receptors: leave {{{name}}} out",
-                default,
-            )
-            for name, default in (("strand", STRANDS[0]), ("circular", False), ("group_by", None))
+        *excluded(
+            lambda request: request.measure in RECEPTOR_MEASURES,
+            "{measure=.} is of receptors: leave {} out",
+            *("strand", "circular", "group_by"),
         ),
-        *_excludes("group_by", "is of one set", _NOT_OF_GROUPS),
+        *excludes("group_by", "is of one set", "circular", "extend"),
         Rule(
             lambda request: request.group_by is not None and request.has_two_sets,
             "{group_by} is of one set: leave targets out",
@@ -399,7 +369,7 @@ class DistanceRequest(
             lambda request: request.measure in GENOME_MEASURES and request.group_by is None,
             "{measure=.} needs {group_by}: file (a genome a file), record, name-prefix or a table",
         ),
-        *(_of_groups(name) for name in _OF_MATCHES),
+        *_of_groups("min_identity", "min_coverage", "max_evalue"),
     )
 
     targets: object = None
@@ -466,28 +436,15 @@ class DistanceOptions(
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     RULES: ClassVar[tuple[Rule, ...]] = (
         *DistanceRequest.RULES,
-        *_limits_exclude(
-            "keeps some pairs",
-            {
-                **{**_IN_PARTS, "plot": None, "report": None, "lower": False},
-                **{"strict_names": False},
-            },
+        *_limits_exclude("keeps some pairs", *_IN_PARTS, "plot", "report", "lower", "strict_names"),
+        *excluded(
+            lambda request: request.writing.shard is not None,
+            "{shard} makes a part of the distances: {} is for the whole",
+            *("format", "plot", "lower", "strict_names"),
         ),
-        *(
-            left_out_with(
-                name,
-                _is_given("shard"),
-                f"{{shard}} makes a part of the distances: {{{name}}} is for the whole",
-                default,
-            )
-            for name, default in (
-                *(("format", None), ("plot", None)),
-                *(("lower", False), ("strict_names", False)),
-            )
-        ),
-        *_excludes("extend", "is of distances in one run", {**_IN_PARTS, "similarity": False}),
-        *_excludes("circular", "is of a run as a whole", _IN_PARTS),
-        *_excludes("similarity", "is of a run as a whole", {"shard": None}),
+        *excludes("extend", "is of distances in one run", *_IN_PARTS, "similarity"),
+        *excludes("circular", "is of a run as a whole", *_IN_PARTS),
+        *excludes("similarity", "is of a run as a whole", "shard"),
         Rule(
             lambda request: request.circular and request.scoring.mode not in (None, "global"),
             "{circular} is of mode global, not of mode {.mode}",
@@ -503,21 +460,15 @@ class DistanceOptions(
             lambda request: request.has_two_sets and request.writing.format == "phylip",
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
-        *(
-            left_out_with(
-                name,
-                lambda request: request.is_of_receptors,
-                f"TCRdist has costs of its own: leave {{{name}}} out",
-                default,
-            )
-            for name, default in (
-                *((one.name, one.default) for one in options_of(ScoringRequest)),
-                ("report", None),
-            )
+        *excluded(
+            lambda request: request.is_of_receptors,
+            "TCRdist has costs of its own: leave {} out",
+            *(one.name for one in options_of(ScoringRequest)),
+            "report",
         ),
-        *(_of_one_set(name) for name in ("report", "lower", "strict_names")),
-        *_excludes("group_by", "is of a run as a whole", {**_IN_PARTS, "report": None}),
-        *(_of_groups(name) for name in ("matches", "clusters", "max_distance")),
+        *_of_one_set("report", "lower", "strict_names"),
+        *excludes("group_by", "is of a run as a whole", *_IN_PARTS, "report"),
+        *_of_groups("matches", "clusters", "max_distance"),
         Rule(
             lambda request: (request.clusters is None) != (request.max_distance is None),
             "{clusters} and {max_distance} go together",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pairalign.base.arguments import PATH
-from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
-from pairalign.base.declaration import Rule, flag, group, place, request
+from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
+from pairalign.base.declaration import Rule, excludes, flag, group, place, request
 from pairalign.requests.resources import MessagesOptions, Resources
 from pairalign.requests.shared import (
     AT_ONCE,
@@ -52,18 +52,7 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
             lambda request: request.writing.output is None and not request.plan,
             "nowhere to write to: give -o OUT, or {plan} to see what is missing",
         ),
-        Rule(
-            lambda request: request.plan and request.writing.format is not None,
-            "{plan} only prints commands: leave {format} out",
-        ),
-        Rule(
-            lambda request: request.plan and request.messages.multiqc is not None,
-            "{plan} only prints commands: leave {multiqc} out",
-        ),
-        Rule(
-            lambda request: request.plan and request.messages.summary != SUMMARIES[0],
-            "{plan} only prints commands: leave {summary} out",
-        ),
+        *excludes("plan", "only prints commands", "format", "multiqc", "summary"),
     )
 
     resources: Resources = group(

@@ -21,12 +21,12 @@ from pairalign.base.declaration import (
     Request,
     Rule,
     choice,
+    excluded,
     flag,
     group,
     option,
     place,
     request,
-    value_of,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.input_rules import InputRules
@@ -479,14 +479,8 @@ class DryRunOptions(CommandOptions):
 
 def report_rules(*names: str) -> tuple[Rule, ...]:
     """Return the rules on a report of options with which a run does not see all pairs."""
-
-    def rule(name: str) -> Rule:
-        return Rule(
-            lambda request: request.report is not None and bool(value_of(request, name)),
-            f"a report needs all pairs of a run: leave {{{name}}} out",
-        )
-
-    return tuple(rule(name) for name in names)
+    says = "a report needs all pairs of a run: leave {} out"
+    return excluded(lambda request: request.report is not None, says, *names)
 
 
 DASK_MAKES_SHARDS = Rule(

@@ -17,12 +17,20 @@ from pairalign.base.choices import (
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, again, choice, group, option, options_of, request
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    choice,
+    excluded,
+    group,
+    option,
+    options_of,
+    request,
+)
 from pairalign.requests.distance_request import (
     DistanceRequest,
     MeasureArguments,
     MeasureOptions,
-    left_out_with,
 )
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
@@ -148,17 +156,11 @@ class TreeOptions(
             lambda request: request.are_given is False and request.names_file is not None,
             "{names=FASTA} is for distance matrices, IN are sequences",
         ),
-        *(
-            left_out_with(
-                name,
-                lambda request: request.are_given,
-                f"{{{name}}} is for sequences, IN are distances",
-                default,
-            )
-            for name, default in (
-                *((one.name, one.default) for one in _OF_SEQUENCES if one.name != "names"),
-                *(("measure", None), ("dask", None), ("resume", False), ("dry_run", False)),
-            )
+        *excluded(
+            lambda request: request.are_given,
+            "{} is for sequences, IN are distances",
+            *(one.name for one in _OF_SEQUENCES if one.name != "names"),
+            *("measure", "dask", "resume", "dry_run"),
         ),
         *report_rules("resume", "dask"),
     )

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.arguments import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
-from pairalign.base.declaration import Rule, again, choice, flag, group, option, request, value_of
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    choice,
+    excludes,
+    flag,
+    group,
+    option,
+    request,
+)
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
@@ -210,17 +219,6 @@ class GraphOptions(CommandOptions):
         return self.mutual != MUTUAL[0] or self.remove_weak or self.is_reduced
 
 
-def _is_given(request: OverlapOptions, name: str) -> bool:
-    return value_of(request, name) not in (None, False, MUTUAL[0])
-
-
-def _needs_all(needing: str, other: str) -> Rule:
-    return Rule(
-        lambda request: _is_given(request, needing) and _is_given(request, other),
-        f"{{{needing}}} needs all overlaps of a run: leave {{{other}}} out",
-    )
-
-
 @request
 class OverlapRequest(PresetOptions, OverlapThresholdsOptions, StrandsOptions):
     """What is asked of the overlaps of a set of reads, on the command line and in Python.
@@ -308,7 +306,11 @@ class OverlapOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *OverlapRequest.RULES,
-        *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
+        *(
+            rule
+            for name in _NEEDING_ALL
+            for rule in excludes(name, "needs all overlaps of a run", *_IN_PARTS)
+        ),
         *IN_SHARDS_OR_WITH_A_REPORT,
         Rule(
             lambda request: request.unitigs and request.writing.format not in (None, _GRAPH),

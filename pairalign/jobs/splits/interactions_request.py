@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.arguments import PATH
-from pairalign.base.declaration import Rule, option, place, request, values_of
+from pairalign.base.declaration import Rule, excluded, option, place, request
 from pairalign.requests.shared import CommandOptions, ProblemOptions, StrandOptions
 from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
 
@@ -54,26 +54,14 @@ class InteractionsOptions(CommandOptions):
 
 def needs_pairs(*names: str) -> tuple[Rule, ...]:
     """Return rules: options that are for interactions alone."""
-    return tuple(_needs_pairs(name) for name in names)
+    says = "{} is for interactions: give {pairs}"
+    return excluded(lambda request: not request.pairs, says, *names)
 
 
 def excludes_pairs(*names: str) -> tuple[Rule, ...]:
     """Return rules: options that are not for interactions."""
-    return tuple(_excludes_pairs(name) for name in names)
-
-
-def _needs_pairs(name: str) -> Rule:
-    return Rule(
-        lambda request: not request.pairs and values_of(request).get(name) is not None,
-        f"{{{name}}} is for interactions: give {{pairs}}",
-    )
-
-
-def _excludes_pairs(name: str) -> Rule:
-    return Rule(
-        lambda request: bool(request.pairs) and values_of(request).get(name) is not None,
-        f"{{{name}}} is of one set that is split: leave it out with {{pairs}}",
-    )
+    says = "{} is of one set that is split: leave it out with {pairs}"
+    return excluded(lambda request: bool(request.pairs), says, *names)
 
 
 INTERACTION_RULES = (
