@@ -19,7 +19,7 @@ import itertools
 import logging
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -138,7 +138,10 @@ def _open_cuda(indices: tuple[int, ...] | None, request: PosteriorRequest) -> Po
 
 
 def compute_pieces(
-    engine: PosteriorComputer, pieces: Iterator[Pairs], at_once: int
+    engine: PosteriorComputer,
+    pieces: Iterator[Pairs],
+    at_once: int,
+    count: Callable[[Pairs], object] = lambda pairs: None,
 ) -> Iterator[SparsePosteriors]:
     """Compute pieces of pairs, several at a time where the engine is best given several.
 
@@ -149,6 +152,8 @@ def compute_pieces(
     pieces : iterator of (ndarray of int32, ndarray of int32)
     at_once : int
         Pieces in a call; the results of two calls are in memory, of a GPU of `BATCHES`.
+    count : callable (pairs) -> None
+        Told of the pairs of each call once they are computed.
 
     Yields
     ------
@@ -157,7 +162,7 @@ def compute_pieces(
     """
     if not engine.is_gpu:
         while batch := list(itertools.islice(pieces, at_once)):
-            yield from _divided(engine.compute(*_joined(batch)), batch)
+            yield from _divided(engine.compute(*_joined(batch)), batch, count)
         return
     with ThreadPoolExecutor(CALLS, "posteriors") as pool:
         try:
@@ -171,7 +176,7 @@ def compute_pieces(
                 if batch and len(waiting) < BATCHES:
                     continue
                 computed, future = waiting.popleft()
-                yield from _divided(future.result(), computed)
+                yield from _divided(future.result(), computed, count)
         except BaseException:
             engine.cancel()
             raise
@@ -182,7 +187,10 @@ def _joined(pieces: list[Pairs]) -> Pairs:
     return queries, targets
 
 
-def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[SparsePosteriors]:
+def _divided(
+    posteriors: SparsePosteriors, pieces: list[Pairs], count: Callable[[Pairs], object]
+) -> Iterator[SparsePosteriors]:
+    count(_joined(pieces))
     start = 0
     for queries, _ in pieces:
         yield part_of(posteriors, start, start + len(queries))

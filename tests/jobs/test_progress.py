@@ -11,6 +11,7 @@ from compiled_modules import load_binary
 
 import pairalign
 from pairalign.cli.main import main
+from pairalign.jobs.posterior import posterior
 from pairalign.jobs.run import progress
 
 LINE = re.compile(
@@ -82,6 +83,15 @@ def test_a_log_has_lines(source, command, ending, done, monkeypatch, capsys):
     assert shown[-1].startswith(f"pairalign: {done} 100.0%")
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_computed_in_one_call_counts_at_once(source, monkeypatch, capsys):
+    """The first piece of a call is not a small share of all after a long time."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(posterior, "PIECE_RESIDUES", 1)
+    out = source.parent / "out.npz"
+    assert main(["posterior", str(source), "-o", str(out), "--device", "cpu"]) == 0
+    assert [line.split()[2] for line in lines_of(capsys.readouterr().err)] == ["100.0%"]
 
 
 @pytest.mark.parametrize("forced", [False, True])

@@ -8,7 +8,7 @@ memory change what is written.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -149,9 +149,14 @@ class PosteriorJob:
         lengths = self.sequences.lengths.astype(np.int64)
         pieces = self._pieces(lengths)
         with show_progress(self.cells, self._resources.progress, doing="computing") as progress:
-            for piece in itertools.chain(self._before(pieces), self._computed(pieces)):
+
+            def count(pairs: Pairs) -> None:
+                progress.update(int((lengths[pairs[0]] * lengths[pairs[1]]).sum()))
+
+            for piece in self._before(pieces):
                 yield piece
-                progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
+                count((piece.queries, piece.targets))
+            yield from self._computed(pieces, count)
 
     def _pieces(self, lengths: Int64s) -> Iterator[Pairs]:
         if self._chosen is None:
@@ -168,14 +173,16 @@ class PosteriorJob:
                 raise self._kept.damaged("posteriors of other pairs")
             yield piece
 
-    def _computed(self, pieces: Iterator[Pairs]) -> Iterator[posteriors.SparsePosteriors]:
+    def _computed(
+        self, pieces: Iterator[Pairs], count: Callable[[Pairs], None]
+    ) -> Iterator[posteriors.SparsePosteriors]:
         """Compute pieces, if any are left, and keep them."""
         first = next(pieces, None)
         if first is None:
             return
         pieces = itertools.chain([first], pieces)
         with closing(self._open()) as engine:
-            for piece in compute_pieces(engine, pieces, self._most_at_once(engine)):
+            for piece in compute_pieces(engine, pieces, self._most_at_once(engine), count):
                 if self._kept is not None:
                     self._kept.add(self._phase, piece.arrays, len(piece))
                 yield piece
