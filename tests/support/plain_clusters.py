@@ -1,11 +1,11 @@
-"""Clusters by a plain implementation of each linkage, over the reference's alignments."""
+"""Clusters by a plain implementation of each linkage, over alignments of all pairs."""
 
 from fractions import Fraction
 from itertools import combinations
 
-import reference
+from identity_words import identity_in_words
 
-from pairalign import SequenceSet
+from pairalign import SequenceSet, align
 from pairalign.scoring.scoring import Scoring
 
 Partition = set[frozenset[str]]
@@ -18,90 +18,17 @@ def canonical(sequences: dict[str, str]) -> list[str]:
     return sorted(sequences, key=lambda name: (-len(sequences[name]), of[name], name))
 
 
-_found: dict[str, dict[tuple[str, str], reference.Expected]] = {}
-"""Alignments of the reference, by what was aligned: each identity is of the same ones."""
-
-
-def plain_alignments(
-    sequences: dict[str, str], scoring: Scoring
-) -> dict[tuple[str, str], reference.Expected]:
-    """The alignment of each pair by the reference, first in canonical order first."""
-    key = f"{sequences} {scoring}"
-    if key in _found:
-        return _found[key]
-    codes = codes_by_name(sequences, scoring)
-    costs = reference.Costs(
-        scoring.matrix.tolist(),
-        int(scoring.gap_open),
-        int(scoring.gap_extend),
-        scoring.mode,
-        scoring.alphabet.unambiguous,
-    )
-    _found[key] = {
-        (one, other): reference.align(codes[one], codes[other], costs)
-        for one, other in combinations(canonical(sequences), 2)
-    }
-    return _found[key]
-
-
-def codes_by_name(sequences: dict[str, str], scoring: Scoring) -> dict[str, list[int]]:
-    given = SequenceSet.from_strings(sequences, alphabet=scoring.alphabet)
-    return {name: given.codes_of(k).tolist() for k, name in enumerate(given.names)}
-
-
 def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> Values:
     """Identity and coverage of each pair, first in canonical order first."""
-    codes = codes_by_name(sequences, scoring)
-    return {
-        (one, other): identity_of(found, identity, scoring.mode, codes[one], codes[other])
-        for (one, other), found in plain_alignments(sequences, scoring).items()
-    }
-
-
-def identity_of(
-    found: reference.Expected, identity: str, mode: str, one: list[int], other: list[int]
-) -> tuple[Fraction, Fraction]:
-    columns = found.matches + found.mismatches + found.gap_residues
-    coverage = Fraction(found.matches + found.mismatches, max(len(one), len(other)))
-    if not columns:
-        return Fraction(0), coverage
-    if identity == "columns":
-        return Fraction(found.matches, columns), coverage
-    if identity == "shorter":
-        return Fraction(found.matches, min(len(one), len(other))), coverage
-    if identity == "aligned":
-        aligned = found.matches + found.mismatches
-        return Fraction(found.matches, aligned) if aligned else Fraction(0), coverage
-    if identity == "full":
-        unpaired = len(one) + len(other) - 2 * (found.matches + found.mismatches)
-        whole = found.matches + found.mismatches + unpaired
-        return Fraction(found.matches, whole), coverage
-    if identity == "longer":
-        return Fraction(found.matches, max(len(one), len(other))), coverage
-    if identity == "mean":
-        return Fraction(2 * found.matches, len(one) + len(other)), coverage
-    if identity == "mbl":
-        longer = max(len(one), len(other))
-        return max(
-            Fraction(0), 1 - Fraction(found.mismatches + found.gap_openings, longer)
-        ), coverage
-    inner = columns
-    if mode == "global":
-        runs = reference_runs(found.cigar)
-        ends = runs[:1] + (runs[1:][-1:])
-        inner -= sum(length for length, operation in ends if operation in "ID")
-    return Fraction(found.matches, inner) if inner else Fraction(0), coverage
-
-
-def reference_runs(cigar: str) -> list[tuple[int, str]]:
-    runs, number = [], ""
-    for letter in cigar:
-        if letter.isdigit():
-            number += letter
-        else:
-            runs.append((int(number), letter))
-            number = ""
-    return runs
+    order = canonical(sequences)
+    given = SequenceSet.from_strings(sequences, alphabet=scoring.alphabet)
+    values = {}
+    for pair in align(given, scoring=scoring, device="cpu"):
+        one, other = sorted((pair.query.name, pair.target.name), key=order.index)
+        longer = max(len(pair.query), len(pair.target))
+        coverage = Fraction(pair.matches + pair.mismatches, longer)
+        values[one, other] = identity_in_words(pair, identity), coverage
+    return values
 
 
 def plain_clusters(
