@@ -1,19 +1,16 @@
 """What the command says: summary, warnings, progress, devices, version, help."""
 
-import fcntl
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sysconfig
-import termios
 from argparse import _SubParsersAction
 from pathlib import Path
 
 import pytest
 from align_command import align, table
-from commands import PROGRAM, TIMEOUT_SECONDS, fasta, open_terminal, run
+from commands import PROGRAM, TIMEOUT_SECONDS, fasta
 
 import pairalign
 from pairalign.cli.foreign_options import FOREIGN, OPTION, elsewhere, name_here
@@ -60,36 +57,6 @@ def test_quiet_says_errors_only(folder, capsys):
     assert capsys.readouterr() == ("", "pairalign: error: nothing.fa: no such file\n")
     align("proteins.fa", "-o", "x.paf")
     assert "proteins" in capsys.readouterr().err  # being quiet does not last
-
-
-def test_no_progress_bar_unless_on_a_terminal(folder, few):
-    done = run("align", few, "-o", "x.paf", cwd=folder)
-    assert b"aligning" not in done.stderr
-    assert b"\r" not in done.stderr
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_progress_bar_on_a_terminal(folder, few, quiet):
-    terminal, end = open_terminal()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    arguments = [*PROGRAM, "align", few, "-o", "x.paf", *(["--quiet"] if quiet else [])]
-    process = subprocess.Popen(arguments, stderr=end, stdout=end, stdin=subprocess.DEVNULL)
-    os.close(end)
-    shown = b""
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not data:
-            break
-        shown += data
-    os.close(terminal)
-    assert process.wait(TIMEOUT_SECONDS) == 0
-    assert (b"aligning: 100%" in shown) is not quiet
-    assert (b"cells" in shown) is not quiet
-    if quiet:
-        assert shown == b""
 
 
 def test_devices(folder, capfd):

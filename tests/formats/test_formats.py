@@ -10,7 +10,7 @@ from Bio import AlignIO
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import random_set, sample
+from samples import sample
 from strategies import MODES
 from written_files import DECIMALS, TEXT, TSV_COLUMNS, shown, write, written
 
@@ -104,29 +104,6 @@ def test_tsv_holds_every_field(shared_folder, seed, mode, detail, scaled):
         assert row.pop("gap_letters") == str(a.gap_residues)
         assert row == {name: str(getattr(a, name)) for name in row}
         assert len(row) == 8
-
-
-def test_pandas_free_readers_get_identity_rounded_half_up(tmp_path):
-    rng = np.random.default_rng(0)
-    sequences = random_set(rng, [64])
-    alignments = Alignments(
-        queries=sequences,
-        targets=sequences,
-        scoring=make_scoring("protein", mode="local"),
-        **{name: [0] * 3 for name in ("query", "target", "raw_score", "gap_openings")},
-        **{name: [0] * 3 for name in ("query_start", "target_start", "gap_residues")},
-        query_end=[64, 3, 1],
-        target_end=[64, 3, 1],
-        matches=[1, 2, 1],
-        mismatches=[63, 1, 0],
-    )
-    text = written(alignments, "tsv", tmp_path)
-    # 1/64 = 0.015625, 2/3
-    assert [line.split("\t")[3] for line in text.splitlines()[1:]] == [
-        "0.015625",
-        "0.666667",
-        "1.000000",
-    ]
 
 
 # ---- FASTA pairs -------------------------------------------------------------------------------
@@ -236,7 +213,7 @@ def test_too_little_computed_is_refused_at_once(format, detail, message, tmp_pat
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("format", ["paf", "tsv", "parquet"])
+@pytest.mark.parametrize("format", ["paf", "tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.STATS])
 def test_more_than_asked_for_is_not_written(format, detail, tmp_path):
     if format == "paf" and detail == Detail.SCORE:

@@ -1,20 +1,15 @@
 """JSON Lines: every value comes back by `json.loads`, as TSV has it; damaged lines are told."""
 
 import json
-import math
 
 import pandas as pd
 import pytest
-from samples import sample
 from test_names import KINDS
 from verifying import align, family, verify
-from written_files import TSV_COLUMNS, written
 
 import pairalign
 from pairalign.alignments.fields import FIELDS
-from pairalign.alignments.tables import COLUMNS
 from pairalign.cli.main import main
-from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 
 TEXTS = ("query", "target", "cigar", "query_aligned", "target_aligned", "confidence")
@@ -86,23 +81,6 @@ def test_names_are_one_line_for_any_reader():
     sequences = SequenceSet.from_strings(["MKVLWACG"] * len(names), names=names)
     pairalign.align(sequences, device="cpu").write("x.jsonl")
     assert {one[key] for one in objects("x.jsonl") for key in ("query", "target")} == set(names)
-
-
-@pytest.mark.parametrize("detail", list(Detail))
-def test_every_field_comes_back(detail, tmp_path):
-    alignments = sample(5, pairs=60, detail=detail)
-    (tmp_path / "out").mkdir()
-    lines = written(alignments, "jsonl", tmp_path / "out", threads=2).splitlines()
-    for line, one in zip(lines, alignments, strict=True):
-        found = json.loads(line)
-        assert tuple(found) == COLUMNS[detail]
-        assert (found["query"], found["target"]) == (one.query.name, one.target.name)
-        assert math.isclose(found["score"], one.score)
-        if detail >= Detail.STATS:
-            assert found["matches"] == one.matches
-            assert [found[key] for key in TSV_COLUMNS[10:12]] == [one.query_start, one.query_end]
-        if detail == Detail.CIGAR:
-            assert found["cigar"] == (one.cigar or "*")
 
 
 def test_by_expected_accuracy_there_is_confidence():

@@ -124,20 +124,6 @@ def test_self_scores_of_parts_commits_and_updates(folder):
         assert Path(path).read_bytes() == expected, path
 
 
-@pytest.mark.parametrize("commits", [(), ("--resume", "--commit-every", "0")], ids=len)
-def test_parts_and_commits_of_two_sets_are_a_single_run(folder, commits):
-    options = (*COSTS, "--window", "2", "--format", "npz", "-q")
-    inputs = ("few.fa", "p.fa")
-    align(*inputs, "-o", "one.npz", *options)
-    for k in (3, 2, 1):
-        align(*inputs, "-o", "parts", "--shard", f"{k}/3", *options, *commits)
-    assert main(["merge", "parts", "-o", "all.npz", "-q"]) == 0
-    align(*inputs, "-o", "resumed.npz", *options, *commits)
-    align(*inputs, "-o", "other.npz", *options[:-4], "7", *options[-3:], "-t", "1")
-    for path in ("all.npz", "resumed.npz", "other.npz"):
-        assert Path(path).read_bytes() == Path("one.npz").read_bytes()
-
-
 def test_damaged_and_foreign_parts(folder):
     from pairalign.errors import PartsError
     from pairalign.formats.matrix_csr import MatrixWriter

@@ -70,21 +70,6 @@ def test_read_by_networkx(format, found, tmp_path):
     close(edges, expected_edges(found))
 
 
-def test_read_by_igraph(found, tmp_path):
-    igraph = pytest.importorskip("igraph")
-    write(found, tmp_path / "x.graphml")
-    graph = igraph.Graph.Read_GraphML(str(tmp_path / "x.graphml"))
-    assert graph.vs["name"] == list(ODD)
-    assert not graph.is_directed()
-    edges = {
-        frozenset((graph.vs[e.source]["name"], graph.vs[e.target]["name"])): (
-            e["identity"], e["score"], e["coverage"],
-        )
-        for e in graph.es
-    }  # fmt: skip
-    close(edges, expected_edges(found))
-
-
 def test_read_by_mcxload(found, tmp_path):
     if shutil.which("mcxload") is None:
         pytest.skip("mcl is not installed")

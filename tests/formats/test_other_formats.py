@@ -16,7 +16,7 @@ from strategies import MODES
 from written_files import shown, write, written
 
 from pairalign import align, msa, read_fasta
-from pairalign.alignments.fields import BLAST6, FIELDS, parse_fields
+from pairalign.alignments.fields import FIELDS, parse_fields
 from pairalign.alignments.identities import count_identity
 from pairalign.base.choices import IDENTITIES
 from pairalign.cli.main import main
@@ -29,7 +29,6 @@ from pairalign.results.distances_result import DistanceMatrix
 from pairalign.sequences.sets import SequenceSet
 
 pandas = pytest.importorskip("pandas")
-polars = pytest.importorskip("polars")
 pysam = pytest.importorskip("pysam")
 
 
@@ -50,24 +49,6 @@ def aligned(alignments):
 
 
 # ---- tables --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_blast6_by_pandas_and_polars(tmp_path, mode):
-    alignments = plain_sample(1, mode)
-    write(alignments, tmp_path / "a.blast6")
-    frame = pandas.read_csv(tmp_path / "a.blast6", sep="\t", names=BLAST6)
-    assert len(frame) == len(shown(alignments)) > 20
-    for row, a in zip(frame.itertuples(), shown(alignments), strict=True):
-        assert (row.qseqid, row.sseqid) == (a.query.name, a.target.name)
-        assert row.pident == pytest.approx(100 * a.matches / a.columns, abs=0.00051)
-        assert (row.length, row.mismatch, row.gapopen) == (a.columns, a.mismatches, a.gap_openings)
-        assert (row.qstart, row.qend) == (a.query_start + 1, a.query_end)
-        assert (row.sstart, row.send) == (a.target_start + 1, a.target_end)
-        assert np.isnan(row.evalue)
-        assert np.isnan(row.bitscore)
-    other = polars.read_csv(tmp_path / "a.blast6", separator="\t", has_header=False)
-    assert other[other.columns[3]].to_list() == frame.length.to_list()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -125,19 +106,6 @@ def test_both_ways_exchanges_everything(tmp_path):
         assert other[:8] == [one[i] for i in (1, 0, 4, 5, 2, 3, 7, 6)]
         assert other[8] == one[8].translate(exchange)
         assert (other[9], other[10], other[11]) == (one[10], one[9], one[11])
-
-
-def test_both_ways_as_plain_table_and_paf(tmp_path):
-    alignments = plain_sample(3, "global")
-    sets = alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR
-    for name in ("a.tsv", "a.paf"):
-        content = Content(*sets, shown=Shown(both_ways=True))
-        with open_writer(tmp_path / name, None, content) as writer:
-            writer.write(alignments)
-        write(alignments, tmp_path / f"once.{name}")
-        both, once = ((tmp_path / p).read_text().splitlines() for p in (name, f"once.{name}"))
-        header = name == "a.tsv"
-        assert both[header::2] == once[header:]
 
 
 def test_blast6_of_scores_leaves_out_what_is_not_aligned(tmp_path):

@@ -8,7 +8,6 @@ import os
 import re
 import resource
 import stat
-import subprocess
 import sys
 import tempfile
 import threading
@@ -351,13 +350,6 @@ def test_a_long_name_is_no_problem(tmp_path):
     assert os.listdir(tmp_path) == [name]
 
 
-def test_standard_output(tmp_path, capsysbinary):
-    alignments = sample(1)
-    expected = written(alignments, "paf", tmp_path)
-    write(alignments, "-", "paf", threads=2)
-    assert capsysbinary.readouterr().out.decode() == expected
-
-
 def test_standard_output_by_descriptor(tmp_path, capfdbinary):
     alignments = sample(1)
     expected = written(alignments, "tsv", tmp_path)
@@ -366,37 +358,6 @@ def test_standard_output_by_descriptor(tmp_path, capfdbinary):
     print("after")
     sys.stdout.flush()
     assert capfdbinary.readouterr().out.decode() == f"before\n{expected}after\n"
-
-
-READER_GONE = """
-import errno, sys
-from pairalign.errors import FormatError, OutputError
-from pairalign.formats.output import open_output
-sys.stdin.read()  # until the reader of our output is gone
-try:
-    with open_output("-") as output:
-        output.write(bytes(1000))
-except BrokenPipeError as error:
-    assert isinstance(error, OutputError)
-    assert error.errno == errno.EPIPE
-    assert "standard output" in str(error)
-    sys.exit(7)
-"""
-
-
-def test_a_reader_that_goes_away():
-    process = subprocess.Popen(
-        [sys.executable, "-c", READER_GONE],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    process.stdout.close()
-    process.stdin.close()
-    assert process.stderr.read() == b""  # no "Exception ignored ... BrokenPipeError"
-    assert process.wait(TIMEOUT_SECONDS) == 7
-    process.stderr.close()
 
 
 def test_an_output_of_its_own(tmp_path):

@@ -51,20 +51,7 @@ def found() -> pairalign.Alignments:
 
 def columns_of(one: Any) -> list[tuple[str, str]]:
     """The columns along the target, letter by letter."""
-    query, target = one.query.residues, one.target.residues
-    if one.strand < 0:
-        query = other_strand(query)
-        place = len(query) - one.query_end
-    else:
-        place = one.query_start
-    at, columns = one.target_start, []
-    for run in one.runs.tolist():
-        for _ in range(run >> 4):
-            op = "MIDNSHP=X"[run & 15]
-            columns.append(("-" if op == "D" else query[place], "-" if op == "I" else target[at]))
-            place += op != "D"
-            at += op != "I"
-    return columns
+    return list(zip(*one.rows(), strict=True))
 
 
 def traceback_of(columns: list[tuple[str, str]]) -> str:
@@ -167,31 +154,11 @@ def test_values_are_those_of_the_reverse_complement(format, names, both_ways):
 
 
 @pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet", "b6", "b7"])
-def test_files_say_the_strand_verified_merged_and_updated(ending):
-    """A run in parts, and one of fewer sequences that are added to, give the bytes of one run."""
+def test_files_that_say_the_strand_are_verified(ending):
     Path("all.fa").write_text(Path("q.fa").read_text() + Path("t.fa").read_text())
     asked = ["align", "all.fa", *ALIGN[3:]]
     assert main([*asked, "-o", f"x.{ending}"]) == 0
     assert main(["verify", f"x.{ending}", "all.fa", "--mode", "local", *SCORING, "-q"]) == 0
-    for k in (2, 1):
-        shard = [
-            "--shard",
-            f"{k}/2",
-            "--format",
-            {"b6": "blast6", "b7": "blast7"}.get(ending, ending),
-        ]
-        assert main([*asked, "-o", "parts", *shard]) == 0
-    assert main(["merge", "parts", "-o", f"all.{ending}", "-q"]) == 0
-    assert Path(f"all.{ending}").read_bytes() == Path(f"x.{ending}").read_bytes()
-    if ending not in (
-        "tsv",
-        "jsonl",
-    ):  # the others have E-values, of which one more sequence changes all
-        return
-    first = ["align", "q.fa", *ALIGN[3:], "--shard", "1/1", "-o", "old"]
-    assert main([*first, "--format", shard[-1]]) == 0
-    assert main(["update", "old", "t.fa", "-o", f"new.{ending}", "-q"]) == 0
-    assert Path(f"new.{ending}").read_bytes() == Path(f"x.{ending}").read_bytes()
 
 
 def test_parquet_and_arrow_have_the_strand():

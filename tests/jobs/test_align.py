@@ -115,20 +115,6 @@ def test_from_standard_input(monkeypatch):
 # What is computed
 
 
-@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
-def test_details(few, mode):
-    every = align(few, mode=mode)
-    assert every.has_cigar
-    stats = align(few, mode=mode, detail="stats")
-    assert stats.has_stats
-    assert not stats.has_cigar
-    assert_equal(stats, every.without(cigar=True))
-    scores = align(few, mode=mode, detail="SCORE")
-    assert not scores.has_stats
-    assert_equal(scores, every.without(stats=True))
-    assert every.score.dtype == np.int32
-
-
 @pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
 @pytest.mark.parametrize("least", [1000, 1000.0, "1e3", np.int64(1000), Fraction(1000), 999.01])
 def test_minimum_score(few, detail, least):
@@ -136,15 +122,6 @@ def test_minimum_score(few, detail, least):
     kept = every.take(every.score >= math.ceil(float(least)))  # type: ignore[arg-type]
     assert 0 < len(kept) < len(every)
     assert_equal(align(few, detail=detail, min_score=least), kept)  # type: ignore[arg-type]
-
-
-def test_minimum_score_of_decimals(few):
-    scoring = make_scoring("protein", gap_open="10.25", gap_extend="0.5")
-    every = align(few, scoring=scoring)
-    assert every.score.dtype == np.float64
-    for least in (every.score[7], str(every.score[7]), Fraction(int(every.raw_score[7]), 100)):
-        found = align(few, scoring=scoring, min_score=least)
-        assert_equal(found, every.take(every.raw_score >= every.raw_score[7]))
 
 
 @pytest.mark.parametrize(

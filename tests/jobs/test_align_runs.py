@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from checks import SCORE_FIELDS, STATS_FIELDS, assert_equal, concatenate
+from checks import SCORE_FIELDS, STATS_FIELDS
 
 import pairalign
 from pairalign.alignments.alignments import Alignments
@@ -27,14 +27,6 @@ from pairalign.sequences.sets import SequenceSet
 def run_of(sequences: SequenceSet, **options: object) -> AlignmentJob:
     """A run of every pair of a set."""
     return AlignmentJob(sequences, None, make_scoring(sequences.alphabet), **options)  # type: ignore[arg-type]
-
-
-def test_two_sets_in_a_run(random_set):
-    other = SequenceSet.from_strings({"x": "MKVLA", "y": "WWAR"})
-    run = AlignmentJob(random_set, other, make_scoring("protein"), window=50)
-    assert run.pairs == 240
-    assert run.cells == int(random_set.lengths.sum()) * 9
-    assert_equal(concatenate(list(run)), align(random_set, other, window=50))
 
 
 @pytest.mark.parametrize("detail", Detail)

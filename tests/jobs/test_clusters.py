@@ -1,6 +1,5 @@
 """Clusters against a plain implementation of each linkage, over alignments of all pairs."""
 
-import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -182,56 +181,6 @@ def reads(tmp_path: Path) -> Path:
     made = families(21, 40, 60)
     path.write_text("".join(f">{name} header {name}\n{body}\n" for name, body in made.items()))
     return path
-
-
-def read_partition(path: Path, format: str) -> Partition:
-    groups: dict[str, set[str]] = {}
-    label = ""
-    for line in path.read_text().splitlines():
-        fields = line.split("\t")
-        if format == "clstr":
-            if line.startswith(">Cluster"):
-                label = line
-            else:
-                groups.setdefault(label, set()).add(line.split(", >")[1].split("... ")[0])
-        elif format == "uc" and fields[0] in "SH":
-            groups.setdefault(fields[1], set()).add(fields[8].split()[0])
-        elif format == "tsv" and fields[0] != "cluster":
-            groups.setdefault(fields[0], set()).add(fields[3])
-    return {frozenset(names) for names in groups.values()}
-
-
-def test_files_say_the_same(reads):
-    folder = reads.parent
-    expected = partition(cluster(reads, min_identity=0.85, device="cpu"))
-    for format in ("uc", "clstr", "tsv"):
-        done = run(
-            "cluster", reads, "-o", f"c.{format}", "--min-identity", "0.85",
-            "--representatives", "r.fasta", "--device", "cpu", cwd=folder,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert read_partition(folder / f"c.{format}", format) == expected
-        text = (folder / "r.fasta").read_text()
-        assert text.count(">") == len(expected)
-        assert text.splitlines()[0].split()[1] == "header"
-
-
-def test_uc_alignments_cover_both_sequences(reads):
-    for mode in MODES:
-        done = run(
-            "cluster", reads, "--format", "uc", "--min-identity", "0.7", "--identity-of", "shorter",
-            "--mode", mode, "--device", "cpu", cwd=reads.parent,
-        )  # fmt: skip
-        lengths = {s.name: len(s) for s in SequenceSet.from_strings(families(21, 40, 60))}
-        hits = [x.split("\t") for x in done.stdout.decode().splitlines() if x.startswith("H")]
-        assert hits
-        for hit in hits:
-            if hit[7] == "=":
-                continue
-            runs = [(int(n or 1), op) for n, op in re.findall(r"(\d*)([MID])", hit[7])]
-            own = sum(n for n, op in runs if op in "MD")
-            representative = sum(n for n, op in runs if op in "MI")
-            assert (own, representative) == (lengths[hit[8]], lengths[hit[9]])
 
 
 def test_uc_is_laid_out_as_vsearch_does(reads):

@@ -215,12 +215,6 @@ def test_what_is_shown_is_in_the_bytes(options, capsys):
     assert facts["bytes"] > plain["bytes"]
 
 
-def test_two_sequences_are_one_pair(capsys):
-    Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
-    facts = foretold(capsys)
-    assert (facts["pairs"], facts["sampled"], facts["cells"]) == (1, 1, 20)
-
-
 @pytest.mark.parametrize(
     "options", [[], ["--min-identity", "0.5"], ["--mode", "local", "--max-hits", "2"]]
 )

@@ -102,20 +102,6 @@ def test_spans_counts_and_scores_are_those_of_the_alignment(seed, lengths):
         assert one.raw_score <= other.raw_score
 
 
-def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path):
-    fasta, paf = tmp_path / "family.fa", tmp_path / "mea.paf"
-    sequences = family(1, [40, 50, 60, 33])
-    records = zip(sequences.names, sequences, strict=True)
-    fasta.write_text("".join(f">{name}\n{one.residues}\n" for name, one in records))
-    assert main(["align", str(fasta), "-o", str(paf), "--objective", "mea", "-q"]) == 0
-    lines = [line.split("\t") for line in paf.read_text().splitlines()]
-    assert len(lines) == 6
-    for line in lines:
-        marks = next(field[5:] for field in line if field.startswith("pp:Z:"))
-        assert len(marks) == int(line[10])
-    assert main(["verify", str(paf), str(fasta), "-o", "-"]) == 0
-
-
 def test_marks_are_calibrated_posteriors_of_the_columns():
     sequences = family(3, [25, 30, 28])
     model = posterior_model(sequences.alphabet)

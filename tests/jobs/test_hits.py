@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from checks import assert_same, concatenate
-from commands import rows_of
 from conftest import examples
 from family_sets import small_families as proteins
 from hypothesis import given, settings
@@ -277,26 +276,6 @@ def test_formats_and_parts(folder, format, inputs, capsys):
         assert main([*command, "-o", "parts", "--shard", f"{k}/3"]) == 0
     assert main(["merge", "parts", "-o", "all", "-q"]) == 0
     assert Path("all").read_bytes() == Path("one").read_bytes()
-
-
-def test_lines_are_those_of_a_full_run(folder):
-    """What is exchanged is what --both-ways writes."""
-    write("one.fa", proteins(30, 12))
-    columns = ["--columns", "query,target,score,evalue,query_start,query_end,target_start,cigar"]
-    base = ["align", "one.fa", "--mode", "local", "-q", "--device", "cpu"]
-    for more in (["--format", "paf"], ["--format", "tsv", *columns]):
-        assert main([*base, *more, "-o", "all", "--both-ways"]) == 0
-        assert main([*base, *more, "-o", "best", "--max-hits", "4"]) == 0
-        every, best = (Path(name).read_text().splitlines() for name in ("all", "best"))
-        assert len(best) >= 30 * 4
-        assert set(best) < set(every)
-        if "paf" in more:
-            Path("best").rename("best.paf")
-            assert main(["verify", "best.paf", "one.fa", "--mode", "local"]) == 0
-    rows = rows_of(Path("best").read_text())
-    assert [row["query"] for row in rows] == sorted(
-        (row["query"] for row in rows), key=lambda name: int(name[1:])
-    )
 
 
 def test_a_network_has_each_pair_once(folder):

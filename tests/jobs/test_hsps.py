@@ -18,7 +18,6 @@ from strategies import Problem, small_problems
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.formats import NETWORK_FORMATS
 from pairalign.results.alignments_result import Alignments
 
 
@@ -96,29 +95,6 @@ def write_repeats() -> None:
 COSTS = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
 WORDS = [f"--{name.replace('_', '-')}={cost}" for name, cost in COSTS.items()]
 OPTIONS = ("--mode", "local", *WORDS, "--hsps", "3", "--min-score", "20", "-q", "--device", "cpu")
-
-
-@pytest.mark.parametrize("format", ["paf", "sam", "blast7", "parquet", "tsv", "abc", "gexf"])
-def test_formats_and_parts(folder, format, capsys):
-    write_repeats()
-    command = ["align", "in.fa", *OPTIONS, "--format", format, "--window", "4"]
-    if format in NETWORK_FORMATS:
-        assert main([*command, "-o", "one"]) == 2
-        assert "an edge a pair: leave --hsps out" in capsys.readouterr().err
-        return
-    assert main([*command, "-o", "one"]) == 0
-    for k in (3, 1, 2):
-        assert main([*command, "-o", "parts", "--shard", f"{k}/3"]) == 0
-    assert main(["merge", "parts", "-o", "all", "-q"]) == 0
-    assert Path("all").read_bytes() == Path("one").read_bytes()
-    assert main([*command, "-o", "resumed", "--resume"]) == 0
-    assert Path("resumed").read_bytes() == Path("one").read_bytes()
-    scoring = pairalign.make_scoring("dna", mode="local", **COSTS)
-    found = pairalign.align("in.fa", scoring=scoring, hsps=3, min_score=20, window=4)
-    assert len(found) > len(by_pair(found)) + 10
-    if format in ("paf", "tsv"):
-        lines = Path("one").read_text().splitlines()
-        assert len(lines) - (format == "tsv") == len(found)
 
 
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")

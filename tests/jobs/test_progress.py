@@ -77,8 +77,10 @@ def test_a_log_has_lines(source, command, ending, done, monkeypatch, capsys):
     out = source.parent / f"out.{ending}"
     arguments = [command, str(source), "-o", str(out), "--device", "cpu"]
     assert main(arguments) == 0
-    shown = lines_of(capsys.readouterr().err)
+    said = capsys.readouterr().err
+    shown = lines_of(said)
     assert shown
+    assert "aligning" not in said
     assert all(LINE.fullmatch(line) for line in shown)
     assert shown[-1].startswith(f"pairalign: {done} 100.0%")
     assert main([*arguments, "--quiet"]) == 0
@@ -94,15 +96,14 @@ def test_what_is_computed_in_one_call_counts_at_once(source, monkeypatch, capsys
     assert [line.split()[2] for line in lines_of(capsys.readouterr().err)] == ["100.0%"]
 
 
-@pytest.mark.parametrize("forced", [False, True])
-def test_a_terminal_has_a_bar_unless_lines_are_asked_for(source, forced, monkeypatch, capsys):
+@pytest.mark.parametrize("asked", ["", "--progress", "--quiet"])
+def test_a_terminal_has_a_bar_unless_lines_are_asked_for(source, asked, monkeypatch, capsys):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
-    options = ["--progress"] if forced else []
-    assert main(["align", str(source), "-o", str(source.parent / "out.paf"), *options]) == 0
+    assert main(["align", str(source), "-o", str(source.parent / "out.paf"), *asked.split()]) == 0
     shown = capsys.readouterr().err
-    assert bool(lines_of(shown)) == forced
-    assert ("aligning: " in shown) != forced
+    assert bool(lines_of(shown)) == (asked == "--progress")
+    assert ("aligning: 100%" in shown and "cells" in shown) == (asked == "")
 
 
 def test_python_shows_what_is_asked_for(monkeypatch, capsys):

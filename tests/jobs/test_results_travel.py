@@ -160,24 +160,7 @@ def test_every_public_result_is_looked_at(tmp_path):
     assert lacking == []
 
 
-def test_confidence_and_files_in_a_process_that_has_aligned_nothing(tmp_path):
-    """Nobody had told the alignments there how to write themselves."""
-    found = pairalign.align(GLOBINS)
-    found.write(tmp_path / "here.paf")
-    (tmp_path / "result").write_bytes(pickle.dumps(found))
-    program = (
-        "import pickle\n"
-        "found = pickle.load(open('result', 'rb'))\n"
-        "found.write('there.paf')\n"
-        "print(found[0].confidence)"
-    )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert (tmp_path / "there.paf").read_bytes() == (tmp_path / "here.paf").read_bytes()
-    assert done.stdout.strip() == found[0].confidence
-
-
-@pytest.mark.parametrize("name", ["overlaps", "E-values", "clusters", "msa"])
+@pytest.mark.parametrize("name", ["align", "overlaps", "E-values", "clusters", "msa"])
 def test_another_process_writes_the_same(name, tmp_path):
     found = MAKERS[name](tmp_path)
     assert other_process(pickle.dumps(found), tmp_path) == written(found, tmp_path)

@@ -87,19 +87,6 @@ def test_complete_shards_are_not_made_again(command, monkeypatch, capfd):
     assert contents() == before
 
 
-def test_a_damaged_shard_is_made_again(monkeypatch):
-    command = (*ALIGN, "--format", "paf")
-    made = make_shards(command, monkeypatch)
-    before = contents()
-    part = Path("parts/part-2-of-3.paf")
-    part.write_bytes(part.read_bytes()[:-5] + b"\n")
-    run(*made[1])
-    assert contents() == before
-    other = [word if word != "12" else "13" for word in made[1]]
-    run(*other)  # another run's part is replaced, as ever
-    assert contents() != before
-
-
 def summary_of(command: list[str], capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capfd.readouterr()
     run(*command, "--summary", "json")

@@ -76,17 +76,6 @@ def test_a_matrix_of_wrong_parts(capfd):
     assert "parts of paf, expected distances" in capfd.readouterr().err
 
 
-def test_two_sets_scores_alone_and_more_parts_than_pairs():
-    write_set(Path("few.fa"), 3, 2)
-    write_set(Path("two.fa"), 2, 3)
-    align("few.fa", "two.fa", "-o", "one.tsv", "-q", "--score-only")
-    for k in range(1, 9):
-        shard = ("-o", "parts", "--format", "tsv", "--shard", f"{k}/8")
-        align("few.fa", "two.fa", *shard, "-q", "--score-only")
-    merge("parts", "-o", "all.tsv", "-q")
-    assert Path("all.tsv").read_bytes() == Path("one.tsv").read_bytes()
-
-
 def test_parts_of_a_list():
     rng = np.random.default_rng(3)
     pairs = {(int(min(a, b)), int(max(a, b))) for a, b in rng.integers(0, 23, (90, 2)) if a != b}

@@ -50,14 +50,6 @@ def test_processes():
         check_executor(executor)
 
 
-def test_two_sets_on_threads():
-    with ThreadPoolExecutor(2) as executor:
-        found = pairalign.align(["MKV", "MKVLA"], "in.fa", executor=executor)
-    expected = pairalign.align(["MKV", "MKVLA"], "in.fa")
-    assert (found.raw_score == expected.raw_score).all()
-    assert len(found) == 120
-
-
 def test_what_a_task_raises_is_raised():
     class Broken(ThreadPoolExecutor):
         def submit(self, *_: object, **__: object):  # type: ignore[no-untyped-def]
