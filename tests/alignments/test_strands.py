@@ -1,5 +1,6 @@
 """Both strands: what is aligned with a reverse complement, and how it comes back."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -45,17 +46,11 @@ def expected_minus(problem: Problem, query: int, target: int) -> reference.Expec
         return replace(
             found, query_start=len(a) - found.query_end, query_end=len(a) - found.query_start
         )
-    runs = []
-    text = found.cigar
-    while text:
-        digits = len(text) - len(text.lstrip("0123456789"))
-        runs.append(text[: digits + 1])
-        text = text[digits + 1 :]
     return replace(
         found,
         target_start=len(b) - found.target_end,
         target_end=len(b) - found.target_start,
-        cigar="".join(reversed(runs)),
+        cigar="".join(re.findall(r"\d+\D", found.cigar)[::-1]),
     )
 
 

@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 from Bio.Align import substitution_matrices
-from commands import (
-    PROGRAM,
-    PROTEINS,
-    TIMEOUT_SECONDS,
-    fasta,
-    listing,
-    run,
-    write_random_set,
-)
+from commands import PROGRAM, PROTEINS, TIMEOUT_SECONDS, fasta, listing, run, write_random_set
 
 from pairalign.cli.main import main
 

@@ -11,13 +11,7 @@ from bench.families import family as family_of
 from bench.families import with_one_gap
 from checks import assert_same, run, windows_of
 from conftest import open_cpu
-from similar_problems import (
-    DEFAULT,
-    align,
-    global_scoring,
-    mutated,
-    rearranged,
-)
+from similar_problems import DEFAULT, align, global_scoring, mutated, rearranged
 from strategies import LETTERS, Problem
 
 from pairalign.engines.cpu.cpu_engine import CpuEngine, Pruning, instruction_sets

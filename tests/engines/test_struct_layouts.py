@@ -21,20 +21,9 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign.alignments import (
-    alignment_records,
-    best_hits,
-    strands,
-    tie_counts,
-)
+from pairalign.alignments import alignment_records, best_hits, strands, tie_counts
 from pairalign.alignments import passes as pair_fields
-from pairalign.engines.cpu import (
-    cpu_pair_filter,
-    cpu_posterior,
-    near_pairs,
-    seed_index,
-    suboptimal,
-)
+from pairalign.engines.cpu import cpu_pair_filter, cpu_posterior, near_pairs, seed_index, suboptimal
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, cuda_near, cuda_tcrdist, cuda_ties, posterior_plan
 from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
@@ -241,10 +230,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         },
     ),
     (RUNS, {"THREADS": parameters.PAIRS_OF_BLOCK, "PLACING_THREADS": parameters.PLACING_THREADS}),
-    (
-        PLAN,
-        {"pairalign::GROUPS": len(batches.GROUPS), "MOST_LAUNCHES": batches.MOST_LAUNCHES},
-    ),
+    (PLAN, {"pairalign::GROUPS": len(batches.GROUPS), "MOST_LAUNCHES": batches.MOST_LAUNCHES}),
     (
         TILES,
         {"TIER": tile_plan.TIER, "WARP": tile_plan.WARP, "END_COLUMN + 1": tile_plan.RESULT_FIELDS},

@@ -102,14 +102,6 @@ def test_two_sets_may_share_names(tmp_path):
     assert len(graph.es) == sum(p.columns > 0 for p in found)
 
 
-def test_cuts_make_no_difference(found, tmp_path):
-    for format in ("graphml", "gexf", "abc"):
-        one, other = tmp_path / f"1.{format}", tmp_path / f"2.{format}"
-        write(found, one)
-        write(found, other, cuts=(1, 3))
-        assert one.read_bytes() == other.read_bytes()
-
-
 def test_scores_alone_are_no_network(tmp_path):
     found = pairalign.align(ODD, detail="score", device="cpu")
     with pytest.raises(FormatError, match="graphml needs spans"):

@@ -13,9 +13,7 @@ from samples import needle_sample, sample
 from strategies import MODES
 from written_files import DECIMALS, TSV_COLUMNS, write, written
 
-from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
 from pairalign.formats import FormatError, parquet
-from pairalign.formats.output import Output
 from pairalign.pairs.want import Detail
 
 
@@ -90,36 +88,3 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
 def test_parquet_is_not_compressed_twice(tmp_path):
     with pytest.raises(FormatError, match=r"leave '\.gz' out"):
         write(sample(1), tmp_path / "a.parquet.gz")
-
-
-@pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
-def test_row_groups_come_in_order(detail):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    found = sample(3, "local", pairs=40, detail=detail)
-    schema = arrow_schema(found.scoring, column_names(detail))
-    names = [arrow_names(found.queries), arrow_names(found.targets)]
-    tables = [arrow_table(found[k : k + 2], names, schema) for k in range(0, 40, 2)]
-    expected, made = pa.BufferOutputStream(), Kept()
-    with pq.ParquetWriter(expected, schema, compression="zstd") as file:
-        for table in tables:
-            file.write_table(parquet._with_own_dictionaries(table, schema), row_group_size=2)
-    ours = parquet._TableFile(made, schema)
-    for table in tables:
-        ours.write(lambda table=table: table)
-    ours.close()
-    assert made.text == expected.getvalue().to_pybytes()
-    assert pq.read_table(io.BytesIO(made.text)).num_rows == 40
-
-
-class Kept(Output):
-    """Keeps what is written."""
-
-    text = b""
-
-    def write(self, data):
-        self.text += bytes(data)
-        return len(data)
-
-    def close(self): ...
-
-    def abort(self): ...

@@ -1,5 +1,6 @@
 """The alignment column of .uc files, of all pairs at once, against one pair after the other."""
 
+import re
 from itertools import groupby
 
 import pytest
@@ -22,13 +23,8 @@ def path_of(pair: Alignment) -> str:
     outside = [pair.query_start, len(pair.query) - pair.query_end]
     before, after = outside[:: pair.strand]
     letters = "D" * before + "I" * pair.target_start
-    number = ""
-    for letter in pair.cigar.removesuffix("*"):
-        if letter.isdigit():
-            number += letter
-        else:
-            letters += OPERATIONS[letter] * int(number)
-            number = ""
+    for number, letter in re.findall(r"(\d+)(\D)", pair.cigar):
+        letters += OPERATIONS[letter] * int(number)
     letters += "D" * after + "I" * (len(pair.target) - pair.target_end)
     runs = [(letter, len(list(some))) for letter, some in groupby(letters)]
     return "".join(f"{count if count > 1 else ''}{letter}" for letter, count in runs)

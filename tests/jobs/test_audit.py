@@ -111,17 +111,6 @@ def test_clusters_of_other_programs(folder, capfd):
     assert "of 780 pairs dropped" in capfd.readouterr().err
 
 
-def test_two_sets(folder):
-    parts = {"train.fa": NAMES[:25], "test.fa": NAMES[25:]}
-    for file, names in parts.items():
-        (folder / file).write_text("".join(f">{name}\n{GIVEN[name]}\n" for name in names))
-    code, rows = audit(folder, "train.fa", "test.fa")
-    assert code == 1
-    groups = {name: file for file, names in parts.items() for name in names}
-    check(rows, groups, None)
-    assert {row["group"] for row in rows} == {"train"}
-
-
 def test_what_split_and_cluster_promise(folder):
     for command in (
         ("split", "in.fa", "-o", "ours.csv", "--folds", "3", "--tolerance", "0.3"),

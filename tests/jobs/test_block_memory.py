@@ -161,11 +161,7 @@ def check_reads(reads: Reads, store: Path, *, has_residues: bool) -> None:
     ],
 )
 def test_memory_does_not_grow_with_the_set(
-    name: str,
-    small: str,
-    large: str,
-    even_stores: dict[int, Path],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, small: str, large: str, even_stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same block of a set of eight times as many sequences."""
     monkeypatch.setattr(stored_set, "BLOCK", 1 << 14)  # what both sets have several of

@@ -105,17 +105,6 @@ def test_single_linkage_of_all(least, cells):
     assert found.labels.tolist() == expected.labels.tolist()
 
 
-@pytest.mark.parametrize("ending", ["tsv", "uc"])
-def test_cluster_extends_a_file(ending):
-    asked = ["--min-identity", "0.8", "--linkage", "single", "-q", "-o"]
-    known, fresh, found = (f"{name}.{ending}" for name in ("known", "fresh", "found"))
-    assert main(["cluster", "old.fa", *asked, known]) == 0
-    of_all = ["cluster", "old.fa", "--also", "new.fa"]
-    assert main([*of_all, *asked, fresh]) == 0
-    assert main([*of_all, *asked, found, "--extend", known]) == 0
-    assert Path(found).read_bytes() == Path(fresh).read_bytes()
-
-
 def test_other_linkages_are_refused():
     with pytest.raises(ValueError, match="linkage='single'"):
         pairalign.cluster(OLD, min_identity=0.8, extend=np.zeros(len(OLD), int))

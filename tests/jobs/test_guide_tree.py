@@ -184,23 +184,6 @@ def test_newick_is_what_biopython_reads(method):
             assert own.distance(one, other) == pytest.approx(expected[i, j], abs=1e-9)
 
 
-def test_mafft_rows_are_the_merges():
-    """Each row joins two clusters that are there, known by their first sequence."""
-    tree = pairalign.tree(random_matrix(30))
-    clusters = {k: {k} for k in range(1, 31)}
-    heights = dict.fromkeys(clusters, 0.0)
-    for line in tree.mafft().splitlines():
-        i, j = map(int, line.split()[:2])
-        one, other = map(float, line.split()[2:])
-        assert i < j
-        assert min(clusters[i]) == i
-        assert min(clusters[j]) == j
-        assert heights[i] + one == pytest.approx(heights[j] + other, abs=1e-6)
-        clusters[i] |= clusters.pop(j)
-        heights[i] += one
-    assert clusters == {1: set(range(1, 31))}
-
-
 @given(st.floats(0, 1e9))
 def test_lengths_have_no_exponent(length):
     text = format_length(length)

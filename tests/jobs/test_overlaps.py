@@ -149,27 +149,6 @@ def test_the_better_strand_is_kept_and_stages_are_counted():
     assert stages["filter"].alignments == 0
 
 
-@pytest.mark.parametrize("mode", ["semiglobal", "local"])
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_filter_loses_nothing(preset, mode):
-    rng = np.random.default_rng(17)
-    reads = {}
-    for k in range(40):
-        start = int(rng.integers(0, 1500))
-        piece = changed(GENOME[start : start + int(rng.integers(10, 300))], 0.03, k)
-        reads[f"r{k}"] = (piece if rng.integers(2) else other_strand(piece)) + "N" * (k % 3)
-    options = {"preset": preset, "mode": mode, "min_identity": 0.7, "min_score": 30}
-    plain = find(reads, filter="none", **options)
-    filtered = find(reads, filter="bitwise", **options)
-    assert len(plain) > 20
-    assert_same(plain.alignments, filtered.alignments)
-    assert plain.strand.tolist() == filtered.strand.tolist()
-    stages = filtered.stages
-    assert stages["filter"].alignments == plain.stages["score"].alignments == 40 * 39
-    assert stages["score"].alignments == stages["filter"].passed < 40 * 39
-    assert stages["score"].passed == plain.stages["score"].passed
-
-
 def test_short_reads_on_cores_are_filtered_unasked():
     for length, filtered in ((600, 2), (601, 0)):
         found = find({"a": GENOME[:length], "b": GENOME[50:90]})

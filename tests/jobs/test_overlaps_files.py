@@ -194,29 +194,3 @@ def test_command(reads, tmp_path):
     other = run_well("overlap", reads, "-o", "-", "--format", "paf", *options, cwd=tmp_path)
     assert other.stdout == done.stdout
     assert not other.stderr
-
-
-def test_no_cigar(reads, tmp_path):
-    """The same lines without CIGARs; in GFA as many M as the first read has letters."""
-    for ending in ("paf", "gfa"):
-        plain, short = tmp_path / f"plain.{ending}", tmp_path / f"short.{ending}"
-        command = ["overlap", str(reads), "--device", "cpu", "--quiet", "-o"]
-        assert main([*command, str(plain)]) == 0
-        assert main([*command, str(short), "--no-cigar"]) == 0
-        lines = [path.read_text().splitlines() for path in (plain, short)]
-        if ending == "paf":
-            assert [re.sub(r"\tcg:Z:\S+", "", line) for line in lines[0]] == lines[1]
-            assert len(lines[1]) > 20
-            continue
-        overlaps = 0
-        for full, cut in zip(*lines, strict=True):
-            if full[0] not in "LC":
-                assert full == cut
-                continue
-            column = 5 if full[0] == "L" else 6
-            one, other = full.split("\t"), cut.split("\t")
-            runs = re.findall(r"(\d+)([MID])", one[column])
-            one[column] = f"{sum(int(n) for n, op in runs if op in 'MD')}M"
-            assert one == other
-            overlaps += "I" in full.split("\t")[column]
-        assert overlaps > 5

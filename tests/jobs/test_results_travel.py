@@ -88,31 +88,22 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+OF_CSV = ("Split", "Violations", "InteractionSplit", "InteractionViolations")
+
+
 def written(found: Any, folder: Path) -> bytes:
     """Return what files of a result hold, or else what it shows."""
     path = folder / "written"
     if isinstance(found, pairalign.SequenceSet):
         pairalign.pack(found, path)
     elif hasattr(found, "write"):
-        formats = {
-            "Overlaps": "gfa",
-            "Split": None,
-            "Violations": None,
-            "InteractionSplit": None,
-            "InteractionViolations": None,
-            "Verification": None,
-            "GuideTree": "newick",
-            "Clusters": "uc",
-        }
-        formats |= {
-            "GuideTree": "newick",
-            "DistanceMatrix": "phylip",
-            "GroupDistances": "phylip",
-            "MultipleAlignment": "stockholm",
-        }
+        formats = {"Overlaps": "gfa", "Clusters": "uc", "GuideTree": "newick"}
+        formats |= {"MultipleAlignment": "stockholm", "DistanceMatrix": "phylip"}
+        formats |= {"GroupDistances": "phylip", "Verification": "", **dict.fromkeys(OF_CSV, "")}
         formats["Alignments"] = "paf" if getattr(found, "has_cigar", False) else "tsv"
-        format = formats.get(type(found).__name__, "tsv")
-        path = path if format else path.with_suffix(".tsv" if "Verif" in f"{found!r}" else ".csv")
+        name = type(found).__name__
+        format = formats.get(name, "tsv")
+        path = path if format else path.with_suffix(".csv" if name in OF_CSV else ".tsv")
         found.write(path, *([format] if format else []))
     else:
         return f"{found!r}{found}".encode()

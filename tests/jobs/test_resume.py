@@ -44,13 +44,6 @@ def test_another_input_or_version_is_refused(command, monkeypatch, capfd):
     assert md5("out.paf") == md5("one.paf")
 
 
-def test_another_machine_may_go_on(command, monkeypatch):
-    """Threads and memory decide slabs, and may be others."""
-    interrupt(command, monkeypatch)
-    run(*command[:-1], "1G", "--threads", "2")
-    assert md5("out.paf") == md5("one.paf")
-
-
 @pytest.mark.parametrize("damage", range(6))
 def test_damage_is_refused(damage, command, monkeypatch, capfd):
     interrupt(command, monkeypatch)

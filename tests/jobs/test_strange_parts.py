@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from align_command import align
 from conftest import examples
+from mutants import mutants
 from resuming import change_manifest, write_set
 
 from pairalign.cli.main import main
@@ -20,23 +21,6 @@ from pairalign.formats import FORMATS
 
 MUTATIONS = examples(12)
 PART = Path("parts/part-1-of-2.npz")
-
-
-def changed(data: bytes, chance: random.Random) -> bytes:
-    """A few bytes that are others, came besides, came again or are missing."""
-    some = bytearray(data)
-    for _ in range(chance.choice([1, 1, 2, 4])):
-        at = chance.randrange(len(some) + 1)
-        how = chance.randrange(4)
-        if how == 0:
-            some[at : at + 1] = bytes([chance.randrange(256)])
-        elif how == 1:
-            some[at:at] = some[at : at + chance.randint(1, 60)]
-        elif how == 2:
-            del some[at : at + chance.randint(1, 30)]
-        else:
-            del some[at:]
-    return bytes(some)
 
 
 def replace(part: Path, data: bytes) -> None:
@@ -81,12 +65,12 @@ def test_any_contents(format, here, capfd):
     make_parts(format)
     shutil.copytree("parts", "kept")
     chance = random.Random(format)
-    for _ in range(MUTATIONS):
+    for number in range(MUTATIONS):
         shutil.rmtree("parts")
         shutil.copytree("kept", "parts")
         names = sorted(one for one in os.listdir("parts") if not one.endswith(".json"))
         part = Path("parts", chance.choice(names))
-        replace(part, changed(part.read_bytes(), chance))
+        replace(part, *mutants(part.read_bytes(), 1, number))
         use_parts(capfd)
 
 

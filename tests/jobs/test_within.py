@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from commands import fasta
 
 import pairalign
-from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FormatError, PairListError, SplitError, UsageError
 
 PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
@@ -43,23 +40,6 @@ def test_pairs_within_clusters(ending, tmp_path):
     found = pairalign.align(SET, within=within, device="cpu")
     assert len(found) == len(wanted)
     assert rows_of(found) == wanted
-
-
-def test_the_command_writes_what_a_list_of_the_same_pairs_gives(tmp_path):
-    names, labels = SET.names, CLUSTERS.labels
-    first, second = np.triu_indices(len(SET), 1)
-    lines = [
-        f"{names[a]}\t{names[b]}\n"
-        for a, b in zip(first, second, strict=True)
-        if labels[a] == labels[b]
-    ]
-    (tmp_path / "pairs.tsv").write_text("".join(lines))
-    CLUSTERS.write(tmp_path / "clusters.tsv")
-    (tmp_path / "in.fa").write_text(fasta({one.name: one.residues for one in SET}))
-    for option, path in (("--pairs", "pairs.tsv"), ("--within", "clusters.tsv")):
-        words = ["align", str(tmp_path / "in.fa"), option, str(tmp_path / path), "-q"]
-        assert main([*words, "--device", "cpu", "-o", str(tmp_path / f"{option}.paf")]) == 0
-    assert (tmp_path / "--within.paf").read_bytes() == (tmp_path / "--pairs.paf").read_bytes()
 
 
 def test_canonical_queries_and_best_hits():

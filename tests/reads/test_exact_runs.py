@@ -89,18 +89,6 @@ def short_reads(seed: int, count: int = 60, apart: int = 20) -> dict[str, str]:
     return {f"r{k}": other_strand(one) if k % 2 else one for k, one in enumerate(pieces)}
 
 
-@pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_it_loses_nothing_of_short_reads(mode):
-    for seed in range(4):
-        options = {"preset": "short", "mode": mode, "min_score": 15, "min_overlap": 40}
-        every = find(short_reads(seed), **options, filter="none")
-        found = find(short_reads(seed), **options, filter="runs")
-        assert_same(every.alignments, found.alignments)
-        assert every.strand.tolist() == found.strand.tolist()
-        assert len(every) > 30
-        assert found.stages["filter"].passed < 0.3 * found.stages["filter"].alignments
-
-
 def test_auto_takes_it_for_many_pairs(monkeypatch):
     reads = {f"r{k}": GENOME[100 * k : 100 * k + 700] for k in range(8)}
     options = {"preset": "hifi", "min_overlap": 100, "min_score": 80}

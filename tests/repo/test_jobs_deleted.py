@@ -45,9 +45,7 @@ GONE = (
 """Jobs that are deleted at a time: any two are parted, with either of them left."""
 OF_ALL = (GONE[0], GONE[1], GONE[4])
 """Of these, some in which each job is gone: what is no such folder is tested there."""
-LOADED_FOR = {
-    "report": {"cluster_report", "msa_report", "split_report"},
-}
+LOADED_FOR = {"report": {"cluster_report", "msa_report", "split_report"}}
 """Modules of other folders that are loaded where the job is asked for, and by nothing else."""
 ELSEWHERE = {"circular": "circles", "report": "test_the_files"}
 """Words in names of tests of the job that are among the quick ones of others."""

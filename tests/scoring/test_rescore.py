@@ -1,5 +1,8 @@
 """Rescoring: a CIGAR's columns add up to the score, and any damage is found."""
 
+import re
+from itertools import groupby
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -14,15 +17,9 @@ from pairalign.sequences.alphabets import PROTEIN
 
 def runs(text: str) -> np.ndarray:
     """The runs of a CIGAR in text form."""
-    found, length = [], ""
-    for character in text:
-        if character.isdigit():
-            length += character
-        else:
-            operation = {"I": INSERTION, "D": DELETION, "=": MATCH, "X": MISMATCH, "M": 0}
-            found.append(int(length) << 4 | operation[character])
-            length = ""
-    return np.array(found, np.uint32)
+    operations = {"I": INSERTION, "D": DELETION, "=": MATCH, "X": MISMATCH, "M": 0}
+    counted = re.findall(r"(\d+)(\D)", text)
+    return np.array([int(length) << 4 | operations[one] for length, one in counted], np.uint32)
 
 
 @st.composite
@@ -46,13 +43,8 @@ def in_runs(columns) -> np.ndarray:
         else MISMATCH
         for a, b in columns
     ]
-    found: list[list[int]] = []
-    for operation in operations:
-        if found and found[-1][1] == operation:
-            found[-1][0] += 1
-        else:
-            found.append([1, operation])
-    return np.array([length << 4 | operation for length, operation in found], np.uint32)
+    found = [len(list(same)) << 4 | operation for operation, same in groupby(operations)]
+    return np.array(found, np.uint32)
 
 
 @given(alignments(), scorings())

@@ -191,10 +191,7 @@ def align_all(query: Codes, target: Codes, costs: Costs, most: int) -> list[Expe
 
 
 def fill_plain(
-    rows: Codes,
-    columns: Codes,
-    costs: Costs,
-    used: frozenset[tuple[int, int]] = frozenset(),
+    rows: Codes, columns: Codes, costs: Costs, used: frozenset[tuple[int, int]] = frozenset()
 ) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
     """The matrices H, E and F, each of (rows + 1) x (columns + 1) cells, cell by cell.
 
@@ -247,11 +244,7 @@ def less_end_gaps(h: Any, costs: Costs) -> Any:
 
 
 def with_end_gaps(
-    start: tuple[int, int],
-    path: str,
-    end: tuple[int, int],
-    lengths: tuple[int, int],
-    costs: Costs,
+    start: tuple[int, int], path: str, end: tuple[int, int], lengths: tuple[int, int], costs: Costs
 ) -> tuple[tuple[int, int], str, tuple[int, int]]:
     """Add the end gaps that cost something to a path, in mode end-gaps: start, path and end."""
     if costs.mode != "end-gaps":
@@ -414,12 +407,7 @@ def end_cell_of_vsearch(h: np.ndarray, swapped: bool) -> tuple[int, int]:
 
 
 def trace_as_vsearch(
-    filled: Matrices,
-    end: tuple[int, int],
-    rows: Codes,
-    columns: Codes,
-    costs: Costs,
-    swapped: bool,
+    filled: Matrices, end: tuple[int, int], rows: Codes, columns: Codes, costs: Costs, swapped: bool
 ) -> tuple[tuple[int, int], str]:
     """As `trace`, with the ties of vsearch."""
     h, e, f = filled
