@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-from checks import concatenate
 from commands import BASES
 from samples import sample
 
@@ -113,16 +112,6 @@ def test_bits_and_evalues(tmp_path):
 
 def test_libraries_of_arrow_data_take_alignments_as_they_are(found):
     assert pa.table(found).equals(found.to_arrow())
-
-
-def test_parts_of_alignments():
-    """Slices share columns with the whole; runs of CIGARs begin somewhere."""
-    found = sample(3, pairs=20)
-    whole, part = found.to_arrow(), found[5:12].to_arrow()
-    assert part.to_pylist() == whole.slice(5, 7).to_pylist()
-    joined = concatenate([found[:5], found[5:]]).to_arrow()
-    assert joined.to_pylist() == whole.to_pylist()
-    assert found[:0].to_arrow().num_rows == 0
 
 
 def test_a_frame_made_of_alignments_shows_alignments():

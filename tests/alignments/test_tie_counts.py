@@ -130,7 +130,7 @@ def rows_of(path: str) -> list[tuple[str, str, float, int]]:
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "parquet"])
-def test_files_and_their_parts(here, suffix):
+def test_files(here, suffix):
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
     rng = np.random.default_rng(9)
@@ -144,10 +144,6 @@ def test_files_and_their_parts(here, suffix):
     rows = [(one.query.name, one.target.name, one.score, count) for one, count in pairs]
     assert rows_of(f"all.{suffix}") == rows
     assert len({row[3] for row in rows}) > 5
-    for k in (1, 2, 3):
-        assert main([*usual, "-o", "parts", "--format", suffix, "--shard", f"{k}/3"]) == 0
-    assert main(["merge", "parts", "-o", f"merged.{suffix}", "-q"]) == 0
-    assert Path(f"merged.{suffix}").read_bytes() == Path(f"all.{suffix}").read_bytes()
     assert main([*usual, "-o", f"hits.{suffix}", "--max-hits", "2"]) == 0
     counts = {frozenset(row[:2]): row[3] for row in rows}
     hits = rows_of(f"hits.{suffix}")

@@ -4,9 +4,8 @@ import gzip
 from pathlib import Path
 
 import pytest
-from align_command import align, table
-from Bio import SeqIO
-from commands import PROTEINS, fasta, rows_of, run
+from align_command import align
+from commands import rows_of, run
 
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 
@@ -29,27 +28,6 @@ def test_messages_are_on_stderr_only(folder):
     assert b"written to  standard output" in done.stderr
     done = run("align", "proteins.fa", "-o", "x.tsv", cwd=folder)
     assert done.stdout == b""
-
-
-def test_lower_case_scores_the_same_and_survives(folder):
-    Path("lower.fa").write_text(fasta({name: s.lower() for name, s in PROTEINS.items()}))
-    assert table("lower.fa") == table("proteins.fa")
-    align("lower.fa", "-o", "x.fasta", "--quiet")
-    letters = "".join(str(r.seq) for r in SeqIO.parse("x.fasta", "fasta"))
-    assert letters
-    assert letters == letters.lower()
-
-
-@pytest.mark.parametrize("piped", [0, 1])
-def test_one_of_two_inputs_from_a_pipe(folder, piped):
-    arguments = ["proteins.fa", "proteins.fa"]
-    align(*arguments, "-o", "x.tsv", "--quiet")
-    arguments[piped] = "-"
-    data = Path("proteins.fa").read_bytes()
-    done = run("align", *arguments, "-o", "y.tsv", "--quiet", cwd=folder, input=data)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert Path("y.tsv").read_bytes() == Path("x.tsv").read_bytes()
-    assert len(rows_of(Path("x.tsv").read_text())) == 16
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,3 @@ def test_a_table_opens_in_scikit_bio_and_pandas(tmp_path):
     read.write(text, format="lsmat")
     path.write_text(text.getvalue())
     np.testing.assert_allclose(read_distances(path).condensed, matrix.condensed, atol=1e-6)
-
-
-@pytest.mark.parametrize("corner", ["", "name"])
-def test_any_first_cell_is_read(tmp_path, corner):
-    path = tmp_path / "in.tsv"
-    path.write_text(f"{corner}\ta\tb\na\t0\t1.5\nb\t1.5\t0\n")
-    assert read_distances(path).condensed.tolist() == [1.5]

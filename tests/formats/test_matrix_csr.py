@@ -73,21 +73,6 @@ def test_entries_are_the_edges(folder, weight):
     assert entries_of("two.npz", "target_names") == pytest.approx(two, rel=1e-5)
 
 
-def test_layout(folder):
-    align("p.fa", "-o", "x.npz", *COSTS)
-    matrix = sparse.load_npz("x.npz")
-    assert matrix.format == "csr"
-    assert matrix.has_canonical_format
-    assert not matrix.diagonal().any()
-    scoring = pairalign.make_scoring("protein", mode="local", gap_open=12)
-    found = pairalign.align("p.fa", scoring=scoring, min_score=40, device="cpu")
-    assert (matrix.toarray() == found.to_scipy().toarray()).all()
-    with np.load("x.npz") as arrays:
-        types = {name: str(arrays[name].dtype) for name in ("data", "indices", "indptr")}
-        assert str(arrays["weight"]) == "identity"
-    assert types == {"data": "float64", "indices": "int32", "indptr": "int64"}
-
-
 def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path):
     found = pairalign.align(["MKVLAW", "MKVIAW", "GGGG"], mode="local", device="cpu")
     assert (found.columns == 0).sum() == 2

@@ -12,7 +12,6 @@ from commands import fasta
 from conftest import examples, open_cpu
 from cuda_engines import open_on_host
 from hypothesis import given, settings
-from made_thresholds import make_pair_thresholds
 from opencl_engines import open_opencl
 from overlapping import GENOME, changed
 from strand_problems import other_strand, problems, run_minus
@@ -139,21 +138,6 @@ def test_one_set_two_sets_and_any_order(open_on, mode):
             assert found == {pair: expected[pair] for pair in found}
             assert len(found) == len(first) * len(second)
     assert minus > 20
-
-
-@pytest.mark.parametrize("two_sets", [False, True])
-@pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
-def test_thresholds_lose_nothing(mode, two_sets):
-    first, second = reads(40, 3), reads(20, 4) if two_sets else None
-    asked: dict[str, Any] = {"mode": mode, "strand": "both", **CPU}
-    every = pairalign.align(first, second, **asked)
-    for least, coverage in ((0.8, None), (0.5, 0.5), (0, 0.8)):
-        thresholds = make_pair_thresholds(least, "columns", coverage, "both")
-        expected = every.take(thresholds.passing(every))
-        assert 0 < len(expected) < len(every) or mode == "global"
-        found = pairalign.align(first, second, min_identity=least, min_coverage=coverage, **asked)
-        assert_same(expected, found)
-        assert found.strand.tolist() == expected.strand.tolist()
 
 
 def test_suboptimal_alignments_are_of_the_strand():

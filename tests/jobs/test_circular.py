@@ -12,7 +12,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import DistanceError
 from pairalign.jobs.circular.circular import RotationSearch, align_circular
-from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
@@ -64,20 +63,6 @@ def test_no_rotation_scores_more(seed):
     again = pairalign.align({"q": query}, {"t": target})[0]
     assert (again.score, again.cigar) == (score, pair.cigar)
     assert score <= max(best_rotation(rotated(whole, cut), other)[0] for cut in range(len(whole)))
-
-
-def test_relatives_are_proven():
-    rng = np.random.default_rng(7)
-    whole = random_text(rng, 200)
-    texts = {f"s{k}": rotated(mutated(rng, whole, 0.08), int(rng.integers(150))) for k in range(8)}
-    problem = Problem(
-        SequenceSet.from_strings(texts, alphabet="dna"), None, pairalign.make_scoring("dna")
-    )
-    rows, columns = (one.astype(np.int32) for one in np.triu_indices(8, 1))
-    parts = list(align_circular(problem, rows, columns, both_strands=True, detail=Detail.STATS))
-    assert np.concatenate([part.is_best for part in parts]).all()
-    for part in parts:
-        assert not part.reversed.any()
 
 
 def test_the_search_finds_the_best_rotation():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import assert_equal, concatenate
+from checks import assert_equal
 from made_thresholds import make_pair_thresholds
 from overlapping import GENOME
 from strand_problems import other_strand
@@ -21,13 +21,9 @@ from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.clusters import cluster_work
 from pairalign.jobs.distances import distance
-from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine
 from pairalign.pairs import copies
-from pairalign.pairs.lists import PairList
-from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.requests.resources import Resources
 from pairalign.results.alignments_result import Alignments
 
 MODES = ("global", "semiglobal", "local")
@@ -177,50 +173,12 @@ def test_what_else_is_asked(both_ways, asked):
         assert_equal(*both_ways(pairalign.align, given, **{**EVERY, **asked}))
 
 
-@pytest.mark.parametrize("ties", ["usual", "vsearch"])
-@pytest.mark.parametrize("free", [(), ("query-start",), ("target-start",)])
-def test_end_gaps(both_ways, free, ties):
-    costs = {"end_gap_open": 2, "end_gap_extend": 1}
-    scoring = make_scoring(alphabet="dna", free_ends=free, ties=ties, **costs)
-    sets = with_copies(5), with_copies(6)
-    asked = {"scoring": scoring, **EVERY}
-    for given in (sets[:1], sets):
-        for window in (9, 1024):
-            assert_equal(*both_ways(pairalign.align, *given, window=window, **asked))
-
-
 def test_pairs_of_copies_are_aligned_once_for_each_query(aligned):
     """Where it matters which sequence is the query, a block of pairs has two that are aligned."""
     reads = ["ACGTACGTTA", "ACGTTCGTTA", "ACGGTACGTTA"] * 20
     scoring = make_scoring("dna", free_ends="query-start")
     assert len(pairalign.align(reads, scoring=scoring, **EVERY)) == 60 * 59 // 2
     assert sum(aligned) == 3 + 2 * 3
-
-
-@pytest.mark.parametrize("listed", [False, True])
-def test_shards_parts_and_little_memory(both_ways, listed):
-    given = with_copies(6)
-    first, second = np.triu_indices(len(given), 1)
-    kept = (first + second) % 4 > 0
-    pairs = PairList(first[kept].astype(np.int32), second[kept].astype(np.int32))
-
-    def aligned_by(done: int = 0, memory: int | None = None, **more: Any) -> Alignments:
-        job = AlignmentJob(
-            given,
-            None,
-            make_scoring("dna"),
-            Want(Detail.CIGAR),
-            resources=Resources(device="cpu", memory=memory),
-            window=11,
-            pair_list=pairs if listed else None,
-            **more,
-        )
-        return concatenate(list((job.after(done) if done else job).of_block()))
-
-    for k in (1, 2, 3):
-        assert_equal(*both_ways(aligned_by, shard=(k, 3)))
-    assert_equal(*both_ways(aligned_by, done=123))
-    assert_equal(*both_ways(aligned_by, memory=200_000))
 
 
 @pytest.mark.parametrize("asked", [{}, {"linkage": "single"}, {"linkage": "average"}])

@@ -110,16 +110,6 @@ def test_all_equal(method):
         np.testing.assert_allclose(ways(tree)[np.triu_indices(9, 1)], value, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", TREE_METHODS)
-def test_distances_of_a_clock_come_back(method):
-    """All sequences equally far from the root: both methods find the tree, and the root."""
-    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
-    cophenetic = hierarchy.cophenet(pairalign.tree(random_matrix(20)).linkage)
-    tree = pairalign.tree(matrix_of(cophenetic), method=method)
-    np.testing.assert_allclose(ways(tree)[np.triu_indices(20, 1)], cophenetic, atol=1e-6)
-    assert np.ptp(tree.depths()[:20]) < 1e-6
-
-
 @pytest.mark.parametrize("count", [3, 4, 8, 40, 150])
 def test_neighbour_joining_finds_the_tree_that_made_the_distances(count):
     pytest.importorskip("skbio", reason="scikit-bio is not installed")

@@ -86,17 +86,6 @@ def test_evalues_end_a_pair(folder):
     assert float(every[2]["evalue"]) > 0.001 >= float(every[1]["evalue"])
 
 
-def write_repeats() -> None:
-    lines = [f">r{k}\n{changed(3 * GENOME[20 * k : 20 * k + 60], 0.05, k)}\n" for k in range(9)]
-    Path("in.fa").write_text("".join(lines))
-
-
-# Costs whose E-values are published: others are estimated, which takes seconds.
-COSTS = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
-WORDS = [f"--{name.replace('_', '-')}={cost}" for name, cost in COSTS.items()]
-OPTIONS = ("--mode", "local", *WORDS, "--hsps", "3", "--min-score", "20", "-q", "--device", "cpu")
-
-
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")
 def test_scores_are_those_of_lalign(folder):
     repeats = {"a": changed(5 * GENOME[:60], 0.1, 1), "b": changed(4 * GENOME[:60], 0.1, 2)}
@@ -111,9 +100,3 @@ def test_scores_are_those_of_lalign(folder):
     ours = pairalign.align(repeats, scoring=scoring, hsps=8).score.tolist()
     assert len(theirs) > 4
     assert ours[: len(theirs)] == theirs
-
-
-def test_verified(folder, capsys):
-    write_repeats()
-    assert main(["align", "in.fa", *OPTIONS, "-o", "out.paf"]) == 0
-    assert main(["verify", "out.paf", "in.fa", "--mode", "local", *WORDS]) == 0

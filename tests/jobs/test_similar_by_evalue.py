@@ -119,16 +119,6 @@ def test_whatever_else_is_asked_for_has_the_usual_evalue(records, scoring):
     assert 0 < usual.edges == said.edges < pairalign.split(some).edges
 
 
-def test_with_an_identity_alignments_are_of_whole_sequences_as_before(records):
-    some = dict(records[:20] + records[PROTEINS : PROTEINS + 20])
-    usual = pairalign.split(some, min_identity=0.25)
-    said = pairalign.split(some, min_identity=0.25, mode="global", identity_of="full")
-    assert usual.max_evalue is None
-    assert usual.thresholds == said.thresholds
-    assert usual.folds.tolist() == said.folds.tolist()
-    assert usual.edges == said.edges > 0
-
-
 def test_of_dna_what_is_similar_is_to_be_given(tmp_path):
     rng = random.Random(2)
     genes = [(f"g{k}", "".join(rng.choices("ACGT", k=200))) for k in range(6)]

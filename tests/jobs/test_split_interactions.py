@@ -305,24 +305,6 @@ def test_shares_that_cannot_be_met_are_said():
 
 
 @pytest.mark.filterwarnings("ignore:the shares are not reached")
-def test_one_giant_cluster_is_cut():
-    """A chain: what connects its parts goes, and each fold has some."""
-    rng = random.Random(5)
-    chain = ["".join(rng.choices("ACGT", k=60))]
-    for _ in range(39):
-        body = list(chain[-1])
-        for at in rng.sample(range(60), 8):
-            body[at] = rng.choice("ACGT".replace(body[at], ""))
-        chain.append("".join(body))
-    first = {f"c{k}": body for k, body in enumerate(chain)}
-    rows = [(f"c{k}", f"c{k + 1}") for k in range(39)] + [(f"c{k}", f"c{k}") for k in range(40)]
-    found = pairalign.split(first, pairs=rows, min_identity=0.8, folds=2, device="cpu")
-    assert int(found.sides[0].clusters.max()) == 0
-    assert 0 < len(found.sides[0].removed) < 6
-    assert min(found.sizes) >= 30
-
-
-@pytest.mark.filterwarnings("ignore:the shares are not reached")
 def test_tables_in_memory_are_as_rows():
     pandas = pytest.importorskip("pandas")
     first, second = families(1, count=10), families(2, count=10)

@@ -122,19 +122,6 @@ def test_sets_for_training_and_testing():
     assert 9 <= test <= 13
 
 
-def test_the_same_bytes_every_time(tmp_path):
-    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(60).items()))
-    command = ("split", "in.fa", "--min-identity", "0.85", "--label", "kind", "--device", "cpu")
-    outputs = [
-        run(*command, *more, cwd=tmp_path)
-        for more in ((), ("--threads", "3"), ("--seed", "0"), ("--seed", "1"), ("--seed", "2"))
-    ]
-    assert all(done.returncode == 0 for done in outputs), outputs[0].stderr
-    first, second, third, *others = (done.stdout for done in outputs)
-    assert first == second == third
-    assert any(first != other for other in others)
-
-
 def test_seeds_draw_where_cuts_begin():
     """Several results, each as good: of a chain one cut is as cheap as another."""
     given = chain(120)

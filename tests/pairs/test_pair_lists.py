@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from align_command import align as run_align
-from align_command import table
 from checks import assert_equal
 from commands import BASES, PROTEINS, fasta
 from hypothesis import given
@@ -177,19 +176,6 @@ def test_slabs_do_not_change_the_order():
 
 
 # The command
-
-
-def test_the_command_with_one_set_and_with_two(here):
-    Path("in.fa").write_text(fasta(BASES))
-    Path("more.fa").write_text(fasta({"x": "ACGTACG", "r1": "ACGTTCG"}))
-    Path("pairs.tsv").write_text("r3\tr1\n")
-    (row,) = table("in.fa", "--pairs", "pairs.tsv")
-    assert (row["query"], row["target"]) == ("r1", "r3")
-    assert row in table("in.fa")
-    Path("pairs.tsv").write_text("r3\tx\nr1\tr1\n")
-    rows = table("in.fa", "more.fa", "--pairs", "pairs.tsv")
-    assert {(row["query"], row["target"]) for row in rows} == {("r3", "x"), ("r1", "r1")}
-    assert [row for row in table("in.fa", "more.fa") if row in rows] == rows
 
 
 def test_the_command_says_what_is_left_out(here, capsys):

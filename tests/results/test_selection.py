@@ -82,19 +82,6 @@ def test_best(found, k):
         found.best(0)
 
 
-def test_written(found, tmp_path):
-    found[found.identity > 0.5].write(tmp_path / "x.paf")
-    lines = (tmp_path / "x.paf").read_text().splitlines()
-    assert len(lines) == (found.identity > 0.5).sum()
-    found.write(tmp_path / "all.out", format="tsv")
-    assert len((tmp_path / "all.out").read_text().splitlines()) == len(found) + 1
-    with pytest.raises(pairalign.PairalignError, match="does not tell the format"):
-        found.write(tmp_path / "x.bam")
-    with pytest.raises(pairalign.PairalignError, match="needs"):
-        found.without(stats=True).write(tmp_path / "y.paf")
-    assert not (tmp_path / "y.paf").exists()
-
-
 def test_page(found):
     page = found._repr_html_()
     assert "c&lt;i&gt;" in page

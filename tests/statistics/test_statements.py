@@ -11,7 +11,6 @@ from align_command import align
 from Bio import SearchIO
 from readable import needs_program
 
-from pairalign.cli.main import main
 from pairalign.jobs.run import statistics
 from pairalign.jobs.run.statistics import estimate_gumbel
 from pairalign.sequences.set_reading import read_fasta
@@ -42,10 +41,6 @@ def parts_of(path):
     comments = [line for line in lines if line.startswith("#")]
     assert lines[: len(comments)] == comments
     return "".join(comments), "".join(lines[len(comments) :])
-
-
-def number(text):
-    return float(text.replace(",", ""))
 
 
 @pytest.mark.parametrize("both_ways", [(), ("--both-ways",)])
@@ -176,20 +171,3 @@ def test_parquet_says_it_in_its_metadata():
     space = "finite-size correction (Park et al. 2012; inverse Gaussian lengths)"
     expected |= {"search_space": space}
     assert {key: found[key] for key in expected} == expected
-
-
-def test_blast7_is_verified(capsys):
-    align(
-        "p.fa",
-        *BLAST,
-        "--columns",
-        "qseqid,sseqid,score,qstart,qend,sstart,send,cigar",
-        "-o",
-        "a.b7",
-    )
-    columns = "query,target,score,qstart,qend,sstart,send,cigar"
-    costs = ("--mode", "local", "--gap-open", "12")
-    assert main(["verify", "a.b7", "p.fa", "--columns", columns, *costs]) == 0
-    text = Path("a.b7").read_text()
-    Path("a.b7").write_text(re.sub(r"\d+=", "999=", text, count=1))
-    assert main(["verify", "a.b7", "p.fa", "--columns", columns, *costs]) == 1
