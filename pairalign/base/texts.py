@@ -37,6 +37,11 @@ def stem_of(path: str, compressions: Iterable[str]) -> str:
     return os.path.splitext(without_endings(os.path.basename(path), compressions))[0]
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number and of what it is: ``1 pair``, ``2,000 pairs``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def words_of(line: str) -> list[str]:
     """Return the words of a line, between ASCII blanks."""
     words: list[str] = _WORD.findall(line)

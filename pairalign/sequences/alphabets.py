@@ -20,6 +20,7 @@ import numpy as np
 from pairalign.base.arrays import Int64s, UInt8s, count_bytes
 from pairalign.base.error_types import RecordError, UsageError
 from pairalign.base.spelling import spelled
+from pairalign.base.texts import counted
 
 INVALID = 255
 
@@ -209,11 +210,7 @@ def check_guess(sequences: Guessed) -> None:
         sequences.record(int(indices[0])),
         f"'{chr(int(sequences.residues[positions[0]]))}' at position "
         f"{int(positions[0] - sequences.offsets[indices[0]]) + 1:,}",
-        _counted(len(positions), "residue"),
-        _counted(len(np.unique(indices)), "record"),
+        counted(len(positions), "residue"),
+        counted(len(np.unique(indices)), "record"),
         spelled("alphabet", "protein"),
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number > 1)}"

@@ -35,7 +35,7 @@ from pairalign.base.error_types import (
 )
 from pairalign.base.packages import check_biopython
 from pairalign.base.spelling import spelled
-from pairalign.base.texts import without_mark
+from pairalign.base.texts import counted, without_mark
 from pairalign.sequences.alphabets import PROTEIN, guess_alphabet
 from pairalign.sequences.sequence_records import Records, join_records
 
@@ -277,7 +277,7 @@ def stops_for_dots(
         "%s: . in %s (the first is %s) is read as *, a stop as gffread writes it: this is no "
         "alignment",
         source,
-        f"{len(dotted):,} record{'s' * (len(dotted) > 1)}",
+        counted(len(dotted), "record"),
         shown_name(names[dotted[0]]),
     )
     return [body.replace(b".", b"*") for body in bodies]

@@ -15,7 +15,7 @@ import numpy as np
 from pairalign.base.arrays import Bools, Int64s
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import shown_name
-from pairalign.base.texts import words_of
+from pairalign.base.texts import counted, words_of
 from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sequence_records import Origin, Records
 
@@ -149,17 +149,15 @@ def _without_copies(records: Records, source: str) -> Records:
     if kept.all():
         return records
     first = records.names[int(np.argmin(kept))]
-    counted = _counted(int((~kept).sum()), first)
-    log.info("%s: %s with name and residues of another left out", source, counted)
+    left_out = _counted(int((~kept).sum()), first)
+    log.info("%s: %s with name and residues of another left out", source, left_out)
     lengths = np.diff(records.offsets)
     emptied = _with_residues(records, np.repeat(kept, lengths), np.where(kept, lengths, 0))
     return _keep_records(emptied, source, kept)
 
 
 def _counted(count: int, first: str) -> str:
-    if count == 1:
-        return f"1 record ({shown_name(first)})"
-    return f"{count:,} records (the first is {shown_name(first)})"
+    return f"{counted(count, 'record')} ({'the first is ' * (count > 1)}{shown_name(first)})"
 
 
 def join_files(parts: Iterable[tuple[Records, str]]) -> tuple[Records, str]:

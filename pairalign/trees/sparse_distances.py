@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.base.texts import counted
 from pairalign.trees.distance_matrix import BLOCK, Block, Distances
 
 _MOST_BLOCKS = 64
@@ -76,7 +77,7 @@ class SparseDistances(Distances):
     def __repr__(self) -> str:
         of = " by ".join(f"{size:,}" for size in self.shape[: 1 + (self.target_names is not None)])
         return (
-            f"<SparseDistances: {len(self):,} pairs of {of} sequences, "
+            f"<SparseDistances: {counted(len(self), 'pair')} of {of} sequences, "
             f"{self.measure} of at most {self.limit}>"
         )
 

@@ -153,7 +153,7 @@ def test_larger_limits_have_larger_numbers():
     data, indices, indptr = found.csr_arrays()
     assert data.tolist() == [1, found.values[0] + 1, found.values[0] + 1, 1]
     assert (indices.tolist(), indptr.tolist()) == ([0, 1, 0, 1], [0, 2, 4])
-    assert repr(found) == "<SparseDistances: 1 pairs of 2 sequences, drop of at most 5000>"
+    assert repr(found) == "<SparseDistances: 1 pair of 2 sequences, drop of at most 5000>"
 
 
 def test_blocks_of_rows_are_the_matrix(monkeypatch):

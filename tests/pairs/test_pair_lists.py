@@ -182,4 +182,4 @@ def test_the_command_says_what_is_left_out(here, capsys):
     Path("in.fa").write_text(fasta(BASES))
     Path("hits.paf").write_text(PAF.format("r1", "+", "r2") + PAF.format("r2", "+", "r1"))
     run_align("in.fa", "--pairs", "hits.paf", "-o", "out.tsv")
-    assert "hits.paf: 1 pairs left out" in capsys.readouterr().err
+    assert "hits.paf: 1 pair left out" in capsys.readouterr().err

@@ -14,6 +14,7 @@ import numpy as np
 
 from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import FastaError, cut_name
+from pairalign.base.texts import counted
 from pairalign.sequences.sets import SequenceSet
 
 _SIZE = re.compile(r";\s*size=([^;\s]*)")
@@ -90,8 +91,7 @@ def describe_samples(headers: Sequence[str]) -> str:
         return ""
     names = sorted(set(map(sample_of, unnamed)))
     shown = ", ".join(map(cut_name, names[:_MOST_SHOWN])) + (", ..." * (len(names) > _MOST_SHOWN))
-    samples = "1 sample" if len(names) == 1 else f"{len(names):,} samples"
     return (
         f"{len(unnamed):,} of {len(headers):,} headers have no ;sample=: by their names they are "
-        f"of {samples} ({shown})"
+        f"of {counted(len(names), 'sample')} ({shown})"
     )

@@ -13,6 +13,7 @@ from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.base.console import log, say
 from pairalign.base.error_types import cut_name
+from pairalign.base.texts import counted
 from pairalign.formats.output import open_output
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import CoreOptions, MessagesOptions, ResourcesOptions
@@ -158,8 +159,8 @@ def say_summary(request: MessagesOptions | CoreOptions | ResourcesOptions, lines
 
 def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, str]:
     """Return title and text of pairs across folds or groups, one a fragment of the other."""
-    text = f"{count:,} pairs across {groups} are {100 * float(least):g}% identical or more over "
-    text += "the shorter one, with free ends"
+    text = f"{counted(count, 'pair')} across {groups} {'is' if count == 1 else 'are'} "
+    text += f"{100 * float(least):g}% identical or more over the shorter one, with free ends"
     if count:
         request = f"--min-identity {float(least):g} --identity-of shorter --mode semiglobal"
         text += f" ({request})"
@@ -169,7 +170,7 @@ def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, s
 def written_pairs(what: str, pairs: int, output: str) -> Lines:
     """Return what is said where others have done the work, or a part of it was done."""
     lines = Lines()
-    lines.add("results", f"{what} of {pairs:,} pairs", results=what, pairs=pairs)
+    lines.add("results", f"{what} of {counted(pairs, 'pair')}", results=what, pairs=pairs)
     lines.add_outputs([output])
     return lines
 
@@ -430,7 +431,7 @@ def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
         say(f"E-values: {describe_statistics(plan.significance, job.scoring)}")
     if job.left_out:
         log.warning(
-            "%s: %s pairs left out, which came again or were sequences with themselves",
+            "%s: %s left out, which came again or were sequences with themselves",
             request.pairs,
-            f"{job.left_out:,}",
+            counted(job.left_out, "pair"),
         )

@@ -25,6 +25,7 @@ from pairalign.base.arrays import Doubles, Int64s
 from pairalign.base.error_types import DistanceError, WrongTypeError
 from pairalign.base.function_options import takes
 from pairalign.base.packages import check_package
+from pairalign.base.texts import counted
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.function_call import Call
@@ -148,8 +149,9 @@ def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None
 def check_count(count: int, source: str) -> None:
     """Raise DistanceError for fewer sequences than the programs align along a tree."""
     if count < 3:
-        text = f"{count} sequence{'' if count == 1 else 's'}"
-        raise DistanceError(f"{source}: {text}, a guide tree needs at least 3")
+        raise DistanceError(
+            f"{source}: {counted(count, 'sequence')}, a guide tree needs at least 3"
+        )
 
 
 def check_method(method: str) -> None:

@@ -10,6 +10,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.base.declaration import changed
 from pairalign.base.dry_run import begin
+from pairalign.base.texts import counted
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_sequences, with_output
@@ -46,7 +47,7 @@ def run_posterior(request: PosteriorOptions) -> None:
     lines.add_sets(sequences)
     lines.add(
         "posteriors",
-        f"{entries:,} of {job.pairs:,} pairs, {job.threshold:g} or more",
+        f"{entries:,} of {counted(job.pairs, 'pair')}, {job.threshold:g} or more",
         posteriors=entries,
         pairs=job.pairs,
         threshold=job.threshold,

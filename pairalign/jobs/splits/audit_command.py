@@ -11,6 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES, ON_DUPLICATE, TABLE_ENDINGS
 from pairalign.base.console import say
 from pairalign.base.declaration import check
 from pairalign.base.error_types import PairalignError, shown_name
+from pairalign.base.texts import counted
 from pairalign.clusters.groups import Groups, make_groups
 from pairalign.formats.group_files import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
@@ -79,7 +80,11 @@ def run_audit(request: AuditOptions) -> None:
     lines.add_outputs([request.writing.output])
     say_summary(request, lines)
     if audit.violations:
-        raise ViolationsError(f"{request.groups}: {audit.violations:,} pairs break the promise")
+        raise ViolationsError(f"{request.groups}: {_broken(audit.violations)}")
+
+
+def _broken(pairs: int) -> str:
+    return f"{counted(pairs, 'pair')} break{'s' * (pairs == 1)} the promise"
 
 
 def _run_pairs(request: AuditOptions) -> None:
@@ -87,7 +92,7 @@ def _run_pairs(request: AuditOptions) -> None:
     lines.add_outputs([request.writing.output])
     say_summary(request, lines)
     if len(violations):
-        raise ViolationsError(f"{request.groups}: {len(violations):,} pairs break the promise")
+        raise ViolationsError(f"{request.groups}: {_broken(len(violations))}")
 
 
 def _read(request: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
@@ -146,15 +151,15 @@ def _describe(audit: Audit, lines: Lines) -> None:
         members=audit.members,
     )
     across, under = audit.across.identity.tolist(), audit.under
-    lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
+    lines.add("across", _count(across, "pair", "of two groups that reach it"), across=len(across))
     leaking = sum(group.sequences for group in audit.leaking)
     lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
     if audit.leakage is not None:
         lines.add_leakage(audit.leakage, "that reach it")
     if under is not None:
-        what = "members that do not reach it with their representatives"
         identities = under.identity.tolist()
-        lines.add("under", _count(identities, what), under=len(identities))
+        text = _count(identities, "member", "below it with the representative")
+        lines.add("under", text, under=len(identities))
 
 
 def _leaking(groups: tuple[Leaking, ...]) -> str:
@@ -174,11 +179,10 @@ def _describe_left_out(sequences: SequenceSet, groups: Groups, lines: Lines) -> 
         return
     names = ", ".join(shown_name(sequences.names[k]) for k in missing[:_MOST_NAMED])
     more = ", ..." if len(missing) > _MOST_NAMED else ""
-    text = f"{len(missing):,} sequences that no group names: {names}{more}"
+    text = f"{counted(len(missing), 'sequence')} that no group names: {names}{more}"
     lines.add("left out", text, left_out=len(missing))
 
 
-def _count(identities: list[float], what: str) -> str:
-    if not identities:
-        return f"0 {what}"
-    return f"{len(identities):,} {what}, from {min(identities):.4g} to {max(identities):.4g}"
+def _count(identities: list[float], what: str, which: str) -> str:
+    text = f"{counted(len(identities), what)} {which}"
+    return f"{text}, from {min(identities):.4g} to {max(identities):.4g}" if identities else text

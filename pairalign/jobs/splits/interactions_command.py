@@ -12,6 +12,7 @@ from pairalign.base.console import log
 from pairalign.base.declaration import changed, check, make
 from pairalign.base.error_types import UsageError
 from pairalign.base.option_parser import add_options
+from pairalign.base.texts import counted
 from pairalign.formats.output import check_writable
 from pairalign.jobs.commands.planning import read_problem
 from pairalign.jobs.commands.summary import Lines, describe_fragments, say_summary
@@ -82,9 +83,8 @@ def audit_pairs(request: AuditOptions) -> tuple[InteractionViolations, Lines]:
     describe_sides(lines, sets, "of two folds no pair has")
     lines.add_time(time.perf_counter() - started)
     lines.add("groups", f"{len(violations.fold_names):,}", groups=len(violations.fold_names))
-    lines.add(
-        "across", f"{len(violations):,} pairs of two folds that reach it", across=len(violations)
-    )
+    across = f"{counted(len(violations), 'pair')} of two folds that reach it"
+    lines.add("across", across, across=len(violations))
     for number, leaking_set in enumerate(violations.leaking, 1):
         text = f"{leaking_set.sequences:,} of {leaking_set.members:,} sequences of set {number} "
         text += "reach it with one of another fold, or are in two"
@@ -174,7 +174,7 @@ def _describe(
     lines.add_time(seconds)
     for number, side in enumerate(split.sides, 1):
         clusters, gone = int(side.clusters.max()) + 1, len(side.removed)
-        text = f"{clusters:,} of set {number}; {gone:,} sequences removed"
+        text = f"{clusters:,} of set {number}; {counted(gone, 'sequence')} removed"
         facts = {f"clusters_{number}": clusters, f"removed_sequences_{number}": gone}
         lines.add("clusters", text, **facts)
     below = f", below its headings {', '.join(table.header[:2])}" if table.has_header else ""

@@ -24,6 +24,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Bools, Doubles, Int32s
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
+from pairalign.base.texts import counted
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
@@ -138,8 +139,9 @@ def _say_empty(network: Network, places: Int32s, names: list[str]) -> str:
     if not missing:
         return ""
     left = len(network.pieces(np.flatnonzero(places >= 0).tolist()))
-    clusters = "1 cluster" if left == 1 else f"{left:,} clusters"
-    reason = f"the sequences that are left make {clusters}, and a cluster is in one fold"
+    reason = (
+        f"the sequences that are left make {counted(left, 'cluster')}, and a cluster is in one fold"
+    )
     if left >= len(names):
         reason = "no cluster that is left fits into it"
     what = "fold" if len(missing) == 1 else "folds"

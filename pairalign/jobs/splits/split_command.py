@@ -7,6 +7,7 @@ import time
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.console import log, say
+from pairalign.base.texts import counted
 from pairalign.clusters.folds import Split
 from pairalign.formats.names import FASTA, check_ending
 from pairalign.formats.output import check_writable
@@ -97,7 +98,7 @@ def _describe(
     )
     lines.add(
         "clusters",
-        f"{clusters:,}, connected by {split.edges:,} pairs that reach it",
+        f"{clusters:,}, connected by {counted(split.edges, 'pair')} that reach it",
         clusters=clusters,
         edges=split.edges,
     )

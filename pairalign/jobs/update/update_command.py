@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from pairalign.base.texts import counted
 from pairalign.jobs.commands.summary import Lines, say_plan, say_summary
 from pairalign.jobs.update.update import plan_update
 from pairalign.jobs.update.update_request import UpdateOptions
@@ -18,7 +19,7 @@ def run_update(request: UpdateOptions) -> None:
     lines = Lines()
     lines.add(
         "aligned",
-        f"{result.aligned:,} of {result.pairs:,} pairs",
+        f"{result.aligned:,} of {counted(result.pairs, 'pair')}",
         aligned=result.aligned,
         pairs=result.pairs,
     )
