@@ -17,8 +17,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Doubles, Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
-from pairalign.formats.npz import Pieces, names_array, write_npz
-from pairalign.formats.output import Output, output_error
+from pairalign.formats.npz import Pieces, Spool, names_array, write_npz
+from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import own_scores
@@ -32,66 +32,11 @@ _NAMES = ("names", "target_names")
 _OWN = "own"
 """Of a part: what sequences score with themselves; of a whole matrix the diagonal."""
 _AT_A_TIME = 1 << 18
-"""Values that are read, or sorted, at once."""
-_IN_MEMORY = 8 << 20
+"""Values that are sorted at once."""
 _DAMAGE = (
     *(ValueError, KeyError, IndexError, TypeError, OverflowError, EOFError, OSError),
     *(zipfile.BadZipFile, zlib.error, RuntimeError),  # also NotImplementedError; by zipfile
 )
-
-
-class Spool:
-    """An array that grows; nothing of it is left when the process ends, however it does.
-
-    Parameters
-    ----------
-    kind : dtype
-    folder : str or None
-        Where the file is, if there is one. None: among temporary files.
-    """
-
-    def __init__(self, kind: npt.DTypeLike, folder: str | None) -> None:
-        self.kind, self._folder = np.dtype(kind), folder
-        from tempfile import SpooledTemporaryFile  # not in runs that only know of the format
-
-        self._file = SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def like(self, kind: npt.DTypeLike) -> Spool:
-        """Return an empty one beside this."""
-        return Spool(kind, self._folder)
-
-    def append(self, values: npt.NDArray[Any]) -> None:
-        """Add values at the end."""
-        self.put(self._count, values)
-
-    def put(self, place: int, values: npt.NDArray[Any]) -> None:
-        """Write values at a place."""
-        try:
-            self._file.seek(place * self.kind.itemsize)
-            self._file.write(values.astype(self.kind, copy=False).tobytes())
-        except OSError as error:
-            from tempfile import gettempdir
-
-            raise output_error(self._folder or gettempdir(), error) from error
-        self._count = max(self._count, place + len(values))
-
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
-        """Return the values from one place up to another."""
-        self._file.seek(start * self.kind.itemsize)
-        return np.frombuffer(self._file.read((stop - start) * self.kind.itemsize), self.kind)
-
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
-        """Give all values, some at a time."""
-        for start in range(0, self._count, _AT_A_TIME):
-            yield self.read(start, min(start + _AT_A_TIME, self._count))
-
-    def close(self) -> None:
-        """Forget all values."""
-        self._file.close()
 
 
 class MatrixWriter(Writer):
@@ -281,9 +226,8 @@ class _Entries:
             indices.append(some["col"])
             kept[first + 1 : end + 1] = np.bincount(some["row"] - first, minlength=end - first)
             start, first = stop, end
-        sorted_ = {"data": data, "indices": indices}
-        pieces = {name: Pieces(spool.kind, len(spool), spool) for name, spool in sorted_.items()}
-        return {**pieces, "indptr": np.cumsum(kept)}
+        sorted_ = {"data": data.pieces(), "indices": indices.pieces()}
+        return {**sorted_, "indptr": np.cumsum(kept)}
 
     def _scatter(self, part_of_row: Int64s, counts: Int64s) -> Spool:
         """Return all entries, those of a range of rows together, each as they came."""

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.formats.libraries import BytesSink
-from pairalign.formats.output import HeldOutput, Output, Path
+from pairalign.formats.output import Output, output_error
 
 _VALUES_AT_A_TIME = 1 << 18
+_IN_MEMORY = 1 << 18
 _LEVEL = 1  # of compression
 _MOST_BLANKS = 4 << 20
 """Characters, of four bytes each."""
@@ -39,42 +40,62 @@ class Pieces:
     repeats: bool = False
 
 
-class HeldArray:
-    """An array of one dimension that grows in a hidden file beside an output.
+class Spool:
+    """An array of one dimension that grows, on disk where it is long; nothing of it is left.
 
     Parameters
     ----------
-    path : str or path
-        The output.
-    dtype : numpy.dtype
-    repeats : bool
-        See `Pieces`.
+    kind : dtype
+    folder : str or None
+        Where the file is, if there is one. None: among temporary files.
     """
 
-    def __init__(self, path: Path, dtype: npt.DTypeLike, *, repeats: bool = False) -> None:
-        self._dtype = np.dtype(dtype)
-        self._repeats = repeats
-        self._file = HeldOutput(path)
-        self._size = 0
+    def __init__(self, kind: npt.DTypeLike, folder: str | None) -> None:
+        self.kind, self._folder = np.dtype(kind), folder
+        from tempfile import SpooledTemporaryFile  # not in runs that only know of the format
+
+        self._file = SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def like(self, kind: npt.DTypeLike) -> Spool:
+        """Return an empty one beside this."""
+        return Spool(kind, self._folder)
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Add values at the end; OutputError if there is no room for them."""
-        data = np.ascontiguousarray(values, self._dtype)
-        self._file.write(data.tobytes())
-        self._size += len(data)
+        """Add values at the end."""
+        self.put(self._count, values)
 
-    def pieces(self) -> Pieces:
+    def put(self, place: int, values: npt.NDArray[Any]) -> None:
+        """Write values at a place."""
+        try:
+            self._file.seek(place * self.kind.itemsize)
+            self._file.write(values.astype(self.kind, copy=False).tobytes())
+        except OSError as error:
+            from tempfile import gettempdir
+
+            raise output_error(self._folder or gettempdir(), error) from error
+        self._count = max(self._count, place + len(values))
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Return the values from one place up to another."""
+        self._file.seek(start * self.kind.itemsize)
+        return np.frombuffer(self._file.read((stop - start) * self.kind.itemsize), self.kind)
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        """Give all values, some at a time."""
+        for start in range(0, self._count, _VALUES_AT_A_TIME):
+            yield self.read(start, min(start + _VALUES_AT_A_TIME, self._count))
+
+    def pieces(self, *, repeats: bool = False) -> Pieces:
         """Return the array, as `write_npz` takes it."""
-        return Pieces(self._dtype, self._size, self._read(), self._repeats)
-
-    def _read(self) -> Iterator[npt.NDArray[Any]]:
-        with open(self._file.path, "rb") as held:
-            while len(values := np.fromfile(held, self._dtype, _VALUES_AT_A_TIME)):
-                yield values
+        return Pieces(self.kind, len(self), self, repeats)
 
     def close(self) -> None:
-        """Remove the file."""
-        self._file.__exit__()
+        """Forget all values."""
+        self._file.close()
 
 
 def names_array(some: Callable[[], Iterable[list[str]]]) -> npt.NDArray[np.str_] | Pieces:

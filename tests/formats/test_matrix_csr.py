@@ -158,7 +158,8 @@ def test_many_entries_are_sorted_on_disk(two_sets, tmp_path, monkeypatch):
     plain, spilled = tmp_path / "plain.npz", tmp_path / "spilled.npz"
     expected = write_drawn(plain, two_sets, 20, 500)
     monkeypatch.setattr("pairalign.formats.matrix_csr._AT_A_TIME", 700)
-    monkeypatch.setattr("pairalign.formats.matrix_csr._IN_MEMORY", 1000)
+    monkeypatch.setattr("pairalign.formats.npz._VALUES_AT_A_TIME", 700)
+    monkeypatch.setattr("pairalign.formats.npz._IN_MEMORY", 1000)
     assert write_drawn(spilled, two_sets, 20, 500) == expected
     assert spilled.read_bytes() == plain.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["plain.npz", "spilled.npz"]

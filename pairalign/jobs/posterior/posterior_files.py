@@ -20,8 +20,8 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.names import TC_LIB, compression_of
-from pairalign.formats.npz import HeldArray, Pieces, names_array, write_npz
-from pairalign.formats.output import FileOutput, Output, Path, open_table
+from pairalign.formats.npz import Pieces, Spool, names_array, write_npz
+from pairalign.formats.output import Output, Path, open_table
 from pairalign.sequences.sets import SequenceSet
 
 Texts = npt.NDArray[np.bytes_]
@@ -146,7 +146,7 @@ class NpzPosteriors(PosteriorWriter):
     _FIELDS = ("queries", "targets", "rows", "columns", "values", "arithmetic", "offsets")
 
     def _begin(self) -> None:
-        self._held: dict[str, HeldArray] = {}
+        self._held: dict[str, Spool] = {}
         self._entries = 0
         longest = self._sequences.lengths.max()
         self._residue = np.dtype(np.uint16 if longest <= _MOST_IN_16_BITS else np.int32)
@@ -161,15 +161,13 @@ class NpzPosteriors(PosteriorWriter):
 
     def _hold(self, name: str, array: npt.NDArray[Any], kind: np.dtype[Any] | None = None) -> None:
         if name not in self._held:
-            assert isinstance(self._output, FileOutput)
-            repeats = name == "rows"
-            self._held[name] = HeldArray(self._output.path, kind or array.dtype, repeats=repeats)
+            self._held[name] = Spool(kind or array.dtype, self._output.folder)
         self._held[name].append(array)
 
     def close(self) -> None:
         """Write all arrays; equal posteriors give equal bytes."""
         self._hold("offsets", np.array([self._entries]))
-        held = {name: array.pieces() for name, array in self._held.items()}
+        held = {name: one.pieces(repeats=name == "rows") for name, one in self._held.items()}
         about: dict[str, npt.NDArray[Any] | Pieces] = {
             "names": names_array(lambda: [self._sequences.names]),
             "lengths": self._sequences.lengths,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Sequence, Sized
 from typing import Any, TypeVar
 
-from pairalign.base.error_types import SplitError, WrongTypeError, shown_name, unreadable
+from pairalign.base.error_types import SplitError, WrongTypeError, shown_name
 from pairalign.base.texts import words_of
+from pairalign.formats.group_files import TableRows, text_of
 from pairalign.sequences.sets import SequenceSet
 
 _Value = TypeVar("_Value")
@@ -114,25 +114,19 @@ def _in_header(header: str, name: str) -> str | None:
 
 
 def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
-    try:
-        with open(table, newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            file.seek(0)
-            delimiter = "\t" if "\t" in first else ","
-            rows = list(csv.reader(file, delimiter=delimiter, strict=True))
-    except (OSError, UnicodeError, csv.Error) as error:
-        cause = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
-        raise unreadable(SplitError, os.fspath(table), cause, "a table") from error
-    if not rows or name not in rows[0]:
-        raise SplitError(f"{os.fspath(table)}: no column '{name}' in its first line")
-    column = rows[0].index(name)
+    source = os.fspath(table)
+    rows = TableRows(text_of(source), source)
+    header = next(rows, [])
+    if name not in header:
+        raise SplitError(f"{source}: no column '{name}' in its first line")
+    column = header.index(name)
     values: dict[str, str] = {}
-    for number, row in enumerate(rows[1:], 2):
+    for row in rows:
         if not row:
             continue
         if len(row) <= column:
-            raise SplitError(f"{os.fspath(table)}: line {number} has no column '{name}'")
+            raise SplitError(f"{source}: line {rows.line} has no column '{name}'")
         if row[0] in values:
-            raise SplitError(f"{os.fspath(table)}: line {number} has {shown_name(row[0])} again")
+            raise SplitError(f"{source}: line {rows.line} has {shown_name(row[0])} again")
         values[row[0]] = row[column].strip()
     return values
