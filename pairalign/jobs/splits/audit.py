@@ -26,7 +26,14 @@ from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.audit_request import AuditArguments, AuditRequest
-from pairalign.jobs.splits.edges import Leakage, Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.edges import (
+    Leakage,
+    Pairs,
+    evalues_of,
+    find_pairs,
+    find_similar,
+    request_of,
+)
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.splits_result import ViolationRows
 from pairalign.pairs.lists import PairList
@@ -354,7 +361,7 @@ def audit_groups(
     across = Pairs.none()
     if request.looks_across:
         if len(problem.queries) > 1:
-            across = _find_reaching(problem, request, resources, evalues, is_across)
+            across = find_similar(request, problem, resources, keep=is_across, evalues=evalues)
         across = _with_themselves(np.flatnonzero(are_in_several).astype(np.int32), across)
     under = None
     if groups.representatives is not None:
@@ -373,13 +380,9 @@ def audit_groups(
 
 def _with_themselves(several: Int32s, pairs: Pairs) -> Pairs:
     """Put sequences that are in several groups before the pairs that were found."""
-    return replace(
-        pairs,
-        query=np.concatenate((several, pairs.query)),
-        target=np.concatenate((several, pairs.target)),
-        identity=np.concatenate((np.ones(len(several)), pairs.identity)),
-        reaches=np.concatenate((np.ones(len(several), np.bool_), pairs.reaches)),
-    )
+    count = len(several)
+    own = Pairs(several, several, np.ones(count), np.ones(count, np.bool_))
+    return Pairs.joined((own, pairs))
 
 
 def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) -> Audit:
@@ -387,35 +390,15 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
 
     The database of E-values is both, as before they were split.
     """
-    options = request
-    if options.evalues.db_size is None and options.evalues.max_evalue is not None:
+    if request.evalues.db_size is None and request.evalues.max_evalue is not None:
         residues = sum(sequences.total_residues for sequences in problem.sets)
-        options = changed(options, db_size=residues)
-    evalues = evalues_of(options, problem, resources)
-    across = _find_reaching(problem, request, resources, evalues)
+        request = changed(request, db_size=residues)
+    across = find_similar(request, problem, resources)
     ends = zip(SETS, (across.query, across.target), problem.sets, strict=True)
     leaking = (
         Leaking(name, len(np.unique(indices)), len(sequences)) for name, indices, sequences in ends
     )
     return Audit(across, None, tuple(leaking))
-
-
-def _find_reaching(
-    problem: Problem,
-    request: AuditRequest,
-    resources: Resources,
-    evalues: EvalueFilter | None,
-    keep: Kept | None = None,
-) -> Pairs:
-    return find_pairs(
-        problem,
-        request.thresholds,
-        request.thresholds.least_identity,
-        resources,
-        keep=keep,
-        strand=request.strand,
-        evalues=evalues,
-    )
 
 
 def _find_under(
@@ -435,11 +418,9 @@ def _find_under(
     failures = find_pairs(
         problem,
         thresholds,
-        thresholds.least_identity,
         resources,
         pair_list=pairs,
         keep=_fails(thresholds, evalues),
-        everything=True,
         strand=request.strand,
     )
     are_members = set(represented)

@@ -13,7 +13,7 @@ import numpy as np
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Bools
-from pairalign.jobs.splits.edges import evalues_of, find_pairs
+from pairalign.jobs.splits.edges import find_similar
 from pairalign.jobs.splits.interaction_tables import read_interaction_folds
 from pairalign.jobs.splits.split_interactions import InteractingSet
 from pairalign.jobs.splits.splits_result import ViolationRows
@@ -136,16 +136,8 @@ def _look_at(
         across: Bools = both & several
         return across
 
-    request = interacting_set.request
-    pairs = find_pairs(
-        interacting_set.problem,
-        request.thresholds,
-        request.thresholds.least_identity,
-        resources,
-        keep=is_across,
-        strand=request.strand,
-        evalues=evalues_of(request, interacting_set.problem, resources),
-    )
+    request, problem = interacting_set.request, interacting_set.problem
+    pairs = find_similar(request, problem, resources, keep=is_across)
     columns = pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist()
     for query, target, identity in zip(*columns, strict=True):
         rows += _rows_of(interacting_set, names, inside, query, target, f"{identity:.6f}")

@@ -13,10 +13,10 @@ Nature Communications 16, 2025. doi:10.1038/s41467-025-58606-8
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
 _Folds = TypeVar("_Folds", SplitRequest, AuditRequest, SecondSetOptions)
+AnySide = SplitRequest | AuditRequest | SideRequest
+"""What says what is similar."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,14 @@ class Pairs:
         nobody = np.zeros(0, np.int32)
         return cls(nobody, nobody, np.zeros(0), np.zeros(0, np.bool_))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Pairs]) -> Pairs:
+        """Return the pairs of several, part by part; what the last one knows of the run."""
+        names = ("query", "target", "identity", "reaches")
+        fields = {name: [getattr(part, name) for part in parts] for name in names}
+        joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in fields.items()}
+        return replace(parts[-1], **joined)
+
 
 def request_of(kind: type[_Folds], call: Call, **own: object) -> tuple[_Folds, Call]:
     """Return the request of a function's arguments, and the call with the mode to align in."""
@@ -91,9 +101,7 @@ def request_of(kind: type[_Folds], call: Call, **own: object) -> tuple[_Folds, C
     return request, call if is_known else replace(call, mode=request.scoring.mode)
 
 
-def evalues_of(
-    request: SplitRequest | AuditRequest | SideRequest, problem: Problem, resources: Resources
-) -> EvalueFilter | None:
+def evalues_of(request: AnySide, problem: Problem, resources: Resources) -> EvalueFilter | None:
     """Return what keeps homologous pairs, if these are kept.
 
     Raises
@@ -113,60 +121,82 @@ def evalues_of(
         raise ScoringError(f"{error}; or give {spelled('min_identity', 'X')}") from None
 
 
+def find_similar(
+    request: AnySide,
+    problem: Problem,
+    resources: Resources,
+    *,
+    from_identity: Fraction | None = None,
+    keep: Callable[[Alignments], Bools] | None = None,
+    evalues: EvalueFilter | None = None,
+) -> Pairs:
+    """Find the pairs that are similar by a request; see `find_pairs`.
+
+    `evalues` are those of `evalues_of`, where they are known.
+    """
+    return find_pairs(
+        problem,
+        request.thresholds,
+        resources,
+        from_identity=from_identity,
+        keep=keep,
+        strand=request.strand,
+        evalues=evalues_of(request, problem, resources) if evalues is None else evalues,
+    )
+
+
 def find_pairs(
     problem: Problem,
     thresholds: PairThresholds,
-    from_identity: Fraction,
     resources: Resources,
-    pair_list: PairList | None = None,
     *,
+    from_identity: Fraction | None = None,
+    pair_list: PairList | None = None,
     keep: Callable[[Alignments], Bools] | None = None,
-    everything: bool = False,
     strand: str = STRANDS[0],
     evalues: EvalueFilter | None = None,
 ) -> Pairs:
-    """Align; keep the pairs whose identity reaches `from_identity`, and say which reach more.
+    """Align; keep the pairs that reach the thresholds, or but for their identity do.
 
     Parameters
     ----------
-    from_identity : Fraction
-        At most that of the thresholds.
+    from_identity : Fraction, optional
+        Keep pairs with a lower identity as well; of each it is said whether it reaches the
+        thresholds.
     pair_list : PairList, optional
-        Only these pairs.
+        Only these pairs, whatever identity and coverage they have.
     keep : callable, optional
         Says which of some pairs are kept, bool of shape (pairs,).
-    everything : bool
-        Whether pairs are kept whatever identity and coverage they have.
     strand : {"plus", "both"}
         As for `AlignmentJob`.
     evalues : EvalueFilter, optional
-        Pairs with larger E-values are not kept, and do not reach the thresholds.
+        Pairs with larger E-values are not kept.
 
     Notes
     -----
     Memory: 17 bytes a pair that is kept.
     """
-    pair_thresholds = replace(
-        thresholds, min_identity=min(from_identity, thresholds.least_identity)
-    )
-    if everything:
+    pair_thresholds = thresholds
+    if from_identity is not None:
+        least = min(from_identity, thresholds.least_identity)
+        pair_thresholds = replace(thresholds, min_identity=least)
+    if pair_list is not None:
         pair_thresholds = PairThresholds()
-    kept = None if everything else evalues
     mode = problem.scoring.mode
     detail = max(thresholds.detail(mode), thresholds.detail_of_identity(mode))
     job = AlignmentJob(
         problem.queries,
         problem.targets,
         problem.scoring,
-        Want(detail, None if kept is None else kept.min_raw_score),
+        Want(detail, None if evalues is None else evalues.min_raw_score),
         window=DEFAULT_WINDOW if pair_list is None else LIST_WINDOW,
         strand=strand,
         pair_list=pair_list,
         pair_thresholds=pair_thresholds,
-        evalue_filter=kept,
+        evalue_filter=evalues,
         resources=resources,
     )
-    parts: list[Pairs] = []
+    parts = [Pairs.none()]
     with job.open() as results:
         for batch in results:
             alignments = batch if keep is None else batch.take(np.flatnonzero(keep(batch)))
@@ -176,18 +206,7 @@ def find_pairs(
             parts.append(
                 Pairs(alignments.query.copy(), alignments.target.copy(), share / whole, reaches)
             )
-    return replace(_join(parts), steps=job.steps, devices=job.devices)
-
-
-def _join(parts: list[Pairs]) -> Pairs:
-    if not parts:
-        return Pairs.none()
-    return Pairs(
-        np.concatenate([part.query for part in parts]),
-        np.concatenate([part.target for part in parts]),
-        np.concatenate([part.identity for part in parts]),
-        np.concatenate([part.reaches for part in parts]),
-    )
+    return replace(Pairs.joined(parts), steps=job.steps, devices=job.devices)
 
 
 def align_pairs(
@@ -272,4 +291,4 @@ def count_fragments(
     thresholds = PairThresholds(least, "shorter")
     whole = replace(problem, scoring=scoring)
     quiet = replace(resources, progress=False)
-    return len(find_pairs(whole, thresholds, least, quiet, keep=is_across, strand=strand))
+    return len(find_pairs(whole, thresholds, quiet, keep=is_across, strand=strand))

@@ -28,7 +28,7 @@ from pairalign.base.texts import counted
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.splits.edges import Leakage, Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.edges import Leakage, Pairs, find_similar, request_of
 from pairalign.jobs.splits.interaction_tables import AnyInteractions, read_interactions
 from pairalign.jobs.splits.labels import as_priorities, as_values
 from pairalign.jobs.splits.network import Network, Sizes, least_removed
@@ -92,9 +92,7 @@ def make_split(
     if count < len(shares):
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(shares):,} folds")
     resources = resources or Resources()
-    evalues = evalues_of(request, problem, resources)
-    options = request.thresholds, request.nearest_identity, resources
-    pairs = find_pairs(problem, *options, strand=request.strand, evalues=evalues)
+    pairs = find_similar(request, problem, resources, from_identity=request.nearest_identity)
     # Sequences are numbered so that nothing depends on the order of the input.
     order, of_each = sequences.canonical_order(), sequences.canonical_places()
     numbered = replace(pairs, query=of_each[pairs.query], target=of_each[pairs.target])

@@ -25,12 +25,11 @@ from pairalign.clusters.groups import NameFinder
 from pairalign.formats.group_files import read_named_groups
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_problem
-from pairalign.jobs.splits.audit_request import AuditRequest
-from pairalign.jobs.splits.edges import evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.edges import AnySide, find_similar, request_of
 from pairalign.jobs.splits.interaction_folds import Interactions, Shares, place_clusters
 from pairalign.jobs.splits.interaction_split import Side
 from pairalign.jobs.splits.interaction_tables import InteractionTable
-from pairalign.jobs.splits.interactions_request import SecondSetOptions, SideRequest
+from pairalign.jobs.splits.interactions_request import SecondSetOptions
 from pairalign.jobs.splits.network import Network, Sizes, find_separator
 from pairalign.jobs.splits.split_request import SplitRequest
 from pairalign.jobs.splits.splits_result import InteractionSplit
@@ -38,7 +37,6 @@ from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 _NOWHERE = -1
-AnySide = SplitRequest | AuditRequest | SideRequest
 
 
 @dataclass(frozen=True)
@@ -221,12 +219,7 @@ class _Plan:
         assert interacting_set.problem is not None
         assert interacting_set.request is not None
         problem, request = interacting_set.problem, interacting_set.request
-        evalues = evalues_of(request, problem, resources)
-        thresholds = request.thresholds
-        least = thresholds.least_identity
-        pairs = find_pairs(
-            problem, thresholds, least, resources, strand=request.strand, evalues=evalues
-        )
+        pairs = find_similar(request, problem, resources)
         places = problem.queries.canonical_places()
         network = Network(len(problem.queries), places[pairs.query], places[pairs.target])
         return cls(interacting_set, places, network, network.clusters())
