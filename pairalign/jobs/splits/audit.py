@@ -45,8 +45,6 @@ from pairalign.statistics.significance import EvalueFilter
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from pairalign.jobs.stages.threshold_engine import Steps
-
 
 SETS = ("train", "test")
 """What the two sets of an audit are called."""
@@ -74,9 +72,9 @@ class Leaking:
     members: int
 
 
-@dataclass(frozen=True)
-class Audit:
-    """What was found.
+@dataclass(frozen=True, eq=False, repr=False)
+class Violations(ViolationRows):
+    """Pairs that break what folds or clusters promise; iterate over them for rows of the table.
 
     Attributes
     ----------
@@ -88,6 +86,12 @@ class Audit:
         folds have none.
     leaking : tuple of Leaking
         Of each group.
+    queries, targets : SequenceSet
+        What they are of; one and the same set where it has groups.
+    grouping : Groups or None
+        None: each set is a group of its own.
+    identity_column : str
+        The name of the column of identities.
     leakage : float or None
         What part of the identities of pairs that reach the thresholds is across groups, from 0 to
         1; None: not all pairs were looked at.
@@ -96,64 +100,23 @@ class Audit:
     across: Pairs
     under: Pairs | None
     leaking: tuple[Leaking, ...]
+    queries: SequenceSet
+    targets: SequenceSet
+    grouping: Groups | None
+    identity_column: str
     leakage: float | None = None
 
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return len(self.leaking)
+    def __len__(self) -> int:
+        return len(self.across) + (0 if self.under is None else len(self.under))
+
+    def __repr__(self) -> str:
+        groups = len(self.leaking)
+        return f"<Violations: {len(self)} pairs, {self.members} sequences in {groups} groups>"
 
     @property
     def members(self) -> int:
         """How many sequences are in groups."""
         return sum(group.members for group in self.leaking)
-
-    @property
-    def steps(self) -> Steps | None:
-        """How many pairs across groups each step of the thresholds has left."""
-        return self.across.steps
-
-    @property
-    def violations(self) -> int:
-        """How many pairs break a promise."""
-        return len(self.across) + (0 if self.under is None else len(self.under))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Violations(ViolationRows):
-    """Pairs that break what folds or clusters promise; iterate over them for rows of the table.
-
-    Attributes
-    ----------
-    found : Audit
-        The pairs, by input indices.
-    queries, targets : SequenceSet
-        What they are of; one and the same set where it has groups.
-    grouping : Groups or None
-        None: each set is a group of its own.
-    identity_column : str
-        The name of the column of identities.
-    """
-
-    found: Audit
-    queries: SequenceSet
-    targets: SequenceSet
-    grouping: Groups | None
-    identity_column: str
-
-    def __len__(self) -> int:
-        return self.found.violations
-
-    def __repr__(self) -> str:
-        return (
-            f"<Violations: {len(self)} pairs, {self.found.members} sequences in "
-            f"{self.found.groups} groups>"
-        )
-
-    @property
-    def leakage(self) -> float | None:
-        """As of `Audit`."""
-        return self.found.leakage
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -162,7 +125,7 @@ class Violations(ViolationRows):
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         """Yield pairs of two groups, ``across``, then members ``under`` the threshold."""
-        for kind, pairs in (("across", self.found.across), ("under", self.found.under)):
+        for kind, pairs in (("across", self.across), ("under", self.under)):
             if pairs is None:
                 continue
             columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
@@ -284,7 +247,6 @@ def audit(
         options = {**promise_of(groups), **options}  # type: ignore[typeddict-item]
     call = Call(audit, options, sequences, scoring=scoring, mode=mode, progress=progress)
     request, call = request_of(AuditRequest, call, pairs=pairs)
-    identity = request.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
     if pairs or targets is not None:
         if not (pairs and is_file):
@@ -305,8 +267,7 @@ def audit(
         grouping = read_groups(path, read_as, queries, columns, several=True)
     else:
         return _audit_two(replace(call, sequences=groups, targets=sequences), request)
-    findings = _counted(audit_groups(problem, grouping, request, call.resources))
-    return Violations(findings, queries, queries, grouping, identity)
+    return _counted(audit_groups(problem, grouping, request, call.resources))
 
 
 def _audit_two(call: Call, request: AuditRequest) -> Violations:
@@ -315,19 +276,17 @@ def _audit_two(call: Call, request: AuditRequest) -> Violations:
         across = spelled("across", "none")
         raise UsageError(f"{across} looks at members of clusters; two sets have none")
     problem = call.read()
-    findings = _counted(audit_sets(problem, request, call.resources))
-    identity = request.thresholds.identity_column
-    return Violations(findings, problem.queries, problem.others, None, identity)
+    return _counted(audit_sets(problem, request, call.resources))
 
 
-def _counted(findings: Audit) -> Audit:
+def _counted(violations: Violations) -> Violations:
     """Leave out what counts steps while pairs are aligned: results go to other processes."""
-    return replace(findings, across=replace(findings.across, steps=None))
+    return replace(violations, across=replace(violations.across, steps=None))
 
 
 def audit_groups(
     problem: Problem, groups: Groups, request: AuditRequest, resources: Resources
-) -> Audit:
+) -> Violations:
     """Align all pairs, and members with their representatives, and look at them.
 
     Parameters
@@ -374,8 +333,16 @@ def audit_groups(
     members = np.bincount(labels, minlength=len(groups.names))
     leaking = np.bincount(labels[of_leaking], minlength=len(groups.names))
     counts = zip(groups.names, leaking.tolist(), members.tolist(), strict=True)
-    leakage_share = leakage.share if request.looks_across else None
-    return Audit(across, under, tuple(Leaking(*fields) for fields in counts), leakage_share)
+    return Violations(
+        across,
+        under,
+        tuple(Leaking(*fields) for fields in counts),
+        problem.queries,
+        problem.queries,
+        groups,
+        request.thresholds.identity_column,
+        leakage.share if request.looks_across else None,
+    )
 
 
 def _with_themselves(several: Int32s, pairs: Pairs) -> Pairs:
@@ -385,7 +352,7 @@ def _with_themselves(several: Int32s, pairs: Pairs) -> Pairs:
     return Pairs.joined((own, pairs))
 
 
-def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) -> Audit:
+def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) -> Violations:
     """Align every sequence of a set, train, with all of another, test; see `audit_groups`.
 
     The database of E-values is both, as before they were split.
@@ -398,7 +365,8 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
     leaking = (
         Leaking(name, len(np.unique(indices)), len(sequences)) for name, indices, sequences in ends
     )
-    return Audit(across, None, tuple(leaking))
+    column = request.thresholds.identity_column
+    return Violations(across, None, tuple(leaking), problem.queries, problem.others, None, column)
 
 
 def _find_under(

@@ -20,7 +20,7 @@ from pairalign.jobs.commands.planning import problem_of, with_output
 from pairalign.jobs.commands.summary import Lines, describe_fragments, describe_steps, say_summary
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
-from pairalign.jobs.splits.audit import Audit, Leaking, Violations, audit_groups, audit_sets
+from pairalign.jobs.splits.audit import Leaking, Violations, audit_groups, audit_sets
 from pairalign.jobs.splits.audit_request import AuditOptions
 from pairalign.jobs.splits.edges import count_fragments, fragment_identity
 from pairalign.jobs.splits.interactions_command import audit_pairs
@@ -55,44 +55,43 @@ def run_audit(request: AuditOptions) -> None:
     resources = request.resources
     started = time.perf_counter()
     if groups is None:
-        audit = audit_sets(problem, request, resources)
+        violations = audit_sets(problem, request, resources)
     else:
-        audit = audit_groups(problem, groups, request, resources)
-    thresholds = request.thresholds
-    named = thresholds.identity_column
-    Violations(audit, first, second or first, groups, named).write(request.writing.output)
+        violations = audit_groups(problem, groups, request, resources)
+    violations.write(request.writing.output)
     if request.explain and request.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
-        say(describe_steps(audit.steps, pairs))
+        say(describe_steps(violations.across.steps, pairs))
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
     residues = sum(sequences.total_residues for sequences in problem.sets)
     lines.add("promise", f"of two groups no pair has {request.describe(residues)}")
-    _describe(audit, lines)
+    _describe(violations, lines)
     if groups is not None:
         _describe_left_out(first, groups, lines)
     if request.looks_across and (groups is None or len(first) > 1):
-        least = fragment_identity(thresholds)
+        least = fragment_identity(request.thresholds)
         labels = None if groups is None else groups.labels
         fragments = count_fragments(problem, labels, least, request.strand, resources)
         lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
     lines.add_outputs([request.writing.output])
     say_summary(request, lines)
-    if audit.violations:
-        raise ViolationsError(f"{request.groups}: {_broken(audit.violations)}")
+    _check(request, len(violations))
 
 
-def _broken(pairs: int) -> str:
-    return f"{counted(pairs, 'pair')} break{'s' * (pairs == 1)} the promise"
+def _check(request: AuditOptions, violations: int) -> None:
+    """Raise ViolationsError where there are any."""
+    if violations:
+        text = f"{counted(violations, 'pair')} break{'s' * (violations == 1)} the promise"
+        raise ViolationsError(f"{request.groups}: {text}")
 
 
 def _run_pairs(request: AuditOptions) -> None:
     violations, lines = audit_pairs(request)
     lines.add_outputs([request.writing.output])
     say_summary(request, lines)
-    if len(violations):
-        raise ViolationsError(f"{request.groups}: {_broken(len(violations))}")
+    _check(request, len(violations))
 
 
 def _read(request: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
@@ -143,19 +142,19 @@ def _read_table(request: AuditOptions, columns: TableColumns) -> tuple[SequenceS
     return sequences, make_groups(sequences, said, request.groups, several=True)
 
 
-def _describe(audit: Audit, lines: Lines) -> None:
+def _describe(violations: Violations, lines: Lines) -> None:
     lines.add(
         "groups",
-        f"{audit.groups:,} of {audit.members:,} sequences",
-        groups=audit.groups,
-        members=audit.members,
+        f"{len(violations.leaking):,} of {violations.members:,} sequences",
+        groups=len(violations.leaking),
+        members=violations.members,
     )
-    across, under = audit.across.identity.tolist(), audit.under
+    across, under = violations.across.identity.tolist(), violations.under
     lines.add("across", _count(across, "pair", "of two groups that reach it"), across=len(across))
-    leaking = sum(group.sequences for group in audit.leaking)
-    lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
-    if audit.leakage is not None:
-        lines.add_leakage(audit.leakage, "that reach it")
+    leaking = sum(group.sequences for group in violations.leaking)
+    lines.add("leaking", _leaking(violations.leaking), leaking=leaking)
+    if violations.leakage is not None:
+        lines.add_leakage(violations.leakage, "that reach it")
     if under is not None:
         identities = under.identity.tolist()
         text = _count(identities, "member", "below it with the representative")
