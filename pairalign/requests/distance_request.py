@@ -274,8 +274,11 @@ class GroupsArguments(MeasureArguments, total=False):
 
 
 class NearArguments(ScoredArguments, total=False):
-    """Types of the options of pairs within a limit, less the limit."""
+    """Types of the options of pairs within a limit."""
 
+    max_drop: int | None
+    max_edits: int | None
+    max_tcrdist: int | None
     max_length_ratio: float | str | Fraction | None
     v_genes: str | os.PathLike[str] | Mapping[str, Mapping[str, str]] | None
 
@@ -284,9 +287,6 @@ class DistanceArguments(OneSetArguments, GroupsArguments, NearArguments, total=F
     """Types of what `pairalign.distance` takes besides sequences, scoring and mode."""
 
     group_by: str | os.PathLike[str] | Mapping[str, str] | None
-    max_drop: int | None
-    max_edits: int | None
-    max_tcrdist: int | None
 
 
 def _limits_exclude(why: str, *others: str) -> tuple[Rule, ...]:

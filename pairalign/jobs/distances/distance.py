@@ -188,7 +188,7 @@ def distance(
 
 
 @overload
-def distance(
+def distance(  # type: ignore[overload-overlap]
     sequences: Sequences,
     targets: Sequences,
     *,
@@ -205,35 +205,6 @@ def distance(
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    max_drop: int,
-    sparse: Literal[True] | None = None,
-    scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    progress: Progress = False,
-    **options: Unpack[NearArguments],
-) -> SparseDistances: ...
-
-
-@overload
-def distance(
-    sequences: Sequences,
-    targets: Sequences | None = None,
-    *,
-    max_edits: int,
-    sparse: Literal[True] | None = None,
-    scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    progress: Progress = False,
-    **options: Unpack[NearArguments],
-) -> SparseDistances: ...
-
-
-@overload
-def distance(
-    sequences: Sequences,
-    targets: Sequences | None = None,
-    *,
-    max_tcrdist: int,
     sparse: Literal[True] | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
