@@ -154,7 +154,7 @@ def without_new_columns(text: list[str], old: int) -> list[str]:
     return ["".join(row[c] for c in kept) for row in text[:old]]
 
 
-def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other():
+def test_columns_are_kept_and_clades_do_not_depend_on_each_other():
     sequences = family(12)
     strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
     old = pairalign.msa(dict(list(strings.items())[:7]))
@@ -170,6 +170,24 @@ def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other():
     both = [text[k] for k in (*range(7), 9)]
     filled = [c for c in range(len(text[0])) if any(row[c] != "-" for row in both)]
     assert alone == ["".join(row[c] for c in filled) for row in both]
+
+
+def test_clades_of_new_sequences_are_aligned_first():
+    """Four have the same residues between two columns, one of them less of these."""
+    sequences = family(8)
+    strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
+    last = strings.pop("s7")
+    old = pairalign.msa(strings)
+    begin, inserted = len(last) // 2, "WCHWMCWHYWCMHWCYWHMC"
+    new = {f"n{k}": last[k:begin] + inserted + last[begin:] for k in range(4)}
+    new["n2"] = last[:begin] + inserted[6:] + last[begin:]
+    alignment = pairalign.msa(add=new, to=old)
+    for k in range(4):
+        places = range(6, len(inserted))
+        first, other = (begin - (0, 1, 6, 3)[one] for one in (k, 0))
+        assert {(first + i, other + i) for i in places} <= aligned_with(alignment, 7 + k, 7)
+    turned = pairalign.msa(add=dict(reversed(new.items())), to=old)
+    assert rows(turned)[:6:-1] == rows(alignment)[7:]
 
 
 def test_a_gap_column_of_the_alignment_is_kept(tmp_path):

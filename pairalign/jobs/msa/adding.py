@@ -1,9 +1,10 @@
 """New sequences in an alignment that is given, whose columns stay as they are.
 
-Each new sequence is joined by the posteriors between it and the sequences that are the nearest to
-it by global scores: by the heaviest chain of residues and columns (``cpu/msa/chain.cpp``). New
-sequences do not depend on each other. Residues that match no column are put between columns, from
-the left; they are not aligned with each other.
+Clades of new sequences, which are nearer to each other than to the alignment, are aligned first.
+Each is joined by the posteriors between its sequences and those that are the nearest to them by
+global scores: by the heaviest chain of columns (``cpu/msa/chain.cpp``). Clades do not depend on
+each other. Columns that match none are put between those of the alignment, from the left; those of
+two clades are not aligned with each other.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from pairalign.engines.posterior_engines import check_device, open_posterior_eng
 from pairalign.jobs.msa.aligned_fasta import AnyAlignment, read_alignment
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.family_run import FamilyRun
-from pairalign.jobs.msa.family_tree import distances_to
-from pairalign.jobs.msa.grouping import Indices
+from pairalign.jobs.msa.family_tree import distances_to, family_tree
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices
 from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import score_alignment
+from pairalign.jobs.msa.one_family import align_members, score_alignment
 from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets, with_alphabet
 from pairalign.jobs.run.kept_results import KeptResults
@@ -39,7 +40,8 @@ NEAREST = 16
 """Sequences of the alignment that a new one is compared with."""
 
 _Fit = npt.NDArray[np.int32]
-"""The column of each residue of a new sequence; below 0: ~ the columns before it."""
+"""Of each residue of a new sequence, shape (2, length): its column, or ~ the columns before it; and
+which it is of those that its clade puts there."""
 
 _ARE_CHOSEN = (MultipleAlignment, SequenceSet)
 """What has an alphabet that somebody may have chosen; see `read_sets`."""
@@ -112,13 +114,14 @@ def _join_new(
     both: SequenceSet, old: MultipleAlignment, run: FamilyRun
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Return the columns of all residues, those of the alignment first, and how many there are."""
-    lengths = both.lengths.astype(np.int64)
-    fits = _fits_before(run.kept, lengths[len(old) :])
-    new = np.arange(len(old), len(both))
-    nearest = _nearest(both, new, run.resources)[len(fits) :]
-    new = new[len(fits) :]
-    cells = int((lengths[nearest].sum(axis=1) * lengths[new]).sum())
-    if len(new):
+    clades, nearest = _clades(both, len(old), run.resources)
+    order, lengths = np.concatenate(clades), both.lengths.astype(np.int64)
+    fits = _fits_before(run.kept, lengths[order])
+    batches = _batches(clades, len(fits))
+    each = nearest.shape[1]
+    costs = lengths[nearest].sum(axis=1) * lengths[len(old) :]
+    cells = int(costs[order[len(fits) :] - len(old)].sum())
+    if batches:
         request = PosteriorRequest(
             both,
             threads=run.resources.used_threads,
@@ -126,25 +129,43 @@ def _join_new(
             cells=cells,
         )
         engine = open_posterior_engine(run.resources.device, request)
+        silent = replace(run, resources=replace(run.resources, progress=False), kept=None)
         with (
             closing(engine),
             show_progress(cells, run.resources.progress, doing="aligning") as meter,
         ):
-            for start in range(0, len(new), _AT_ONCE):
-                batch, partners = new[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
-                targets = np.repeat(batch, partners.shape[1]).astype(np.int32)
-                posteriors = engine.compute(partners.ravel().astype(np.int32), targets)
-                each = partners.shape[1]
-                added = [
-                    _fit(part_of(posteriors, start, start + each), both, old)
-                    for start in range(0, len(targets), each)
-                ]
+            for batch in batches:
+                members = np.concatenate(batch)
+                targets = np.repeat(members, each).astype(np.int32)
+                partners = nearest[members - len(old)].ravel().astype(np.int32)
+                posteriors = engine.compute(partners, targets)
+                added, start = [], 0
+                for clade in batch:
+                    stop = start + each * len(clade)
+                    part = part_of(posteriors, start, stop)
+                    added += _fits_of(clade, part, both, old, silent)
+                    start = stop
                 if run.kept is not None:
-                    arrays = {"first": np.array(len(fits)), "fits": np.concatenate(added)}
+                    arrays = {"first": np.array(len(fits)), "fits": np.hstack(added)}
                     run.kept.add("added", arrays, len(targets))
                 fits += added
-                meter.update(int((lengths[partners].sum(axis=1) * lengths[batch]).sum()))
-    return _columns_of(old, fits)
+                meter.update(int(costs[members - len(old)].sum()))
+    by_input = [fits[place] for place in np.argsort(order).tolist()]
+    return _columns_of(old, by_input)
+
+
+def _batches(clades: list[Indices], done: int) -> list[list[Indices]]:
+    """Return the clades after some sequences, about `_AT_ONCE` sequences at a time."""
+    batches: list[list[Indices]] = []
+    count = 0
+    for clade in clades:
+        count += len(clade)
+        if count <= done:
+            continue
+        if not batches or sum(map(len, batches[-1])) >= _AT_ONCE:
+            batches.append([])
+        batches[-1].append(clade)
+    return batches
 
 
 def _fits_before(kept: KeptResults | None, lengths: Indices) -> list[_Fit]:
@@ -152,54 +173,76 @@ def _fits_before(kept: KeptResults | None, lengths: Indices) -> list[_Fit]:
     fits: list[_Fit] = []
     for arrays in kept.before("added") if kept is not None else ():
         left, first = arrays["fits"], len(fits)
-        while len(left) and len(fits) < len(lengths):
+        while left.size and len(fits) < len(lengths):
             length = int(lengths[len(fits)])
-            fits.append(left[:length])
-            left = left[length:]
-        if int(arrays["first"]) != first or len(left):
+            fits.append(left[:, :length])
+            left = left[:, length:]
+        if int(arrays["first"]) != first or left.size:
             assert kept is not None
             raise kept.damaged("fits of other sequences")
     return fits
 
 
-def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices:
-    """Return what each new sequence is compared with: input indices, a row each, ascending."""
-    old = np.arange(len(both) - len(added))
-    distances = distances_to(both.reordered(added), both.reordered(old), resources)
-    return np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
+def _clades(both: SequenceSet, old: int, resources: Resources) -> tuple[list[Indices], Indices]:
+    """Return clades of new sequences, and what each new sequence is compared with.
+
+    Returns
+    -------
+    clades : list of ndarray of int64
+        Input indices: largest subtrees of at most `MOST_IN_GROUP` sequences that are nearer to each
+        other than each is to the alignment, in the mean.
+    nearest : ndarray of int64
+        Input indices of the nearest sequences of the alignment, a row for each new one, ascending.
+    """
+    new = both.reordered(np.arange(old, len(both)))
+    order = new.canonical_order().astype(np.int64)
+    distances = distances_to(new, both.reordered(np.arange(old)), resources)
+    nearest = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
+    apart, tree = distances.min(axis=1)[order], family_tree(new.reordered(order), resources)
+    clades = {leaf: [leaf] for leaf in range(len(new))}
+    for merge, (first, second) in enumerate(tree.children.tolist(), len(new)):
+        members = clades.get(first, []) + clades.get(second, [])
+        is_whole = first in clades and second in clades and len(members) <= MOST_IN_GROUP
+        if is_whole and tree.linkage[merge - len(new), 2] < apart[members].mean():
+            del clades[first], clades[second]
+            clades[merge] = members
+    return [old + order[members] for members in clades.values()], nearest
 
 
-def _fit(posteriors: SparsePosteriors, both: SequenceSet, old: MultipleAlignment) -> _Fit:
-    """Return where the residues of a new sequence are, by its pairs."""
-    residues = np.repeat(both.offsets[posteriors.queries], np.diff(posteriors.offsets))
-    length = int(both.lengths[posteriors.targets[0]])
+def _fits_of(
+    clade: Indices,
+    posteriors: SparsePosteriors,
+    both: SequenceSet,
+    old: MultipleAlignment,
+    run: FamilyRun,
+) -> list[_Fit]:
+    """Return where the residues of the sequences of a clade are, by the pairs of all in turn."""
+    sequences = both.reordered(clade)
+    columns, width = align_members(sequences, run)
+    starts, counts = sequences.offsets, np.diff(posteriors.offsets)
+    first = np.repeat(both.offsets[posteriors.queries], counts) + posteriors.rows
+    each = len(posteriors) // len(clade)
+    second = np.repeat(np.repeat(starts[:-1], each), counts) + posteriors.columns
     kept, places, whole = join_columns(
-        old.columns[residues + posteriors.rows],
-        posteriors.columns,
-        posteriors.values,
-        (old.width, length),
+        old.columns[first], columns[second], posteriors.values, (old.width, width)
     )
     column_of = np.full(whole, -1, np.int32)
     column_of[kept] = np.arange(old.width)
     before = np.searchsorted(kept, places).astype(np.int32)
-    fit: _Fit = np.where(column_of[places] >= 0, column_of[places], ~before)
-    return fit
+    fit = np.where(column_of[places] >= 0, column_of[places], ~before)
+    begins = np.flatnonzero(np.diff(fit, prepend=fit[0] - 1))
+    rank = np.arange(width) - np.repeat(begins, np.diff(begins, append=width))
+    of_residues = np.stack((fit, rank)).astype(np.int32)[:, columns]
+    return np.split(of_residues, starts[1:-1], axis=1)
 
 
 def _columns_of(old: MultipleAlignment, fits: list[_Fit]) -> tuple[npt.NDArray[np.int32], int]:
     """Return the columns of all residues, those of the alignment first, and how many are."""
-    width = old.width
-    most = np.zeros(width + 1, np.int64)  # residues before each column, and behind
-    for fit in fits:
-        np.maximum(most, np.bincount(~fit[fit < 0], minlength=width + 1), out=most)
-    begins = np.arange(width + 1) + np.cumsum(most) - most  # of insertions
+    column, rank = np.hstack(fits)
+    is_new = column < 0
+    most = np.zeros(old.width + 1, np.int64)  # columns before each, and behind
+    np.maximum.at(most, ~column[is_new], rank[is_new] + 1)
+    begins = np.arange(old.width + 1) + np.cumsum(most) - most  # of insertions
     places = begins + most  # of columns
-    parts = [places[old.columns]]
-    for fit in fits:
-        slot = np.where(fit < 0, ~fit, -1)
-        starts = np.flatnonzero(np.diff(slot, prepend=-2))
-        run = np.zeros(len(fit), np.int64)
-        run[starts] = starts
-        rank = np.arange(len(fit)) - np.maximum.accumulate(run)
-        parts.append(np.where(fit < 0, begins[slot] + rank, places[np.maximum(fit, 0)]))
-    return np.concatenate(parts).astype(np.int32), int(places[-1])
+    added = np.where(is_new, begins[np.where(is_new, ~column, 0)] + rank, places[column])
+    return np.concatenate((places[old.columns], added)).astype(np.int32), int(places[-1])

@@ -136,6 +136,12 @@ class _Aligned(NamedTuple):
     posteriors: SparsePosteriors | None
 
 
+def align_members(sequences: SequenceSet, run: FamilyRun) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the columns of some sequences, and how many there are."""
+    aligned = _align_members(sequences, None, run)
+    return aligned.columns, aligned.width
+
+
 def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRun) -> _Aligned:
     """Align what is distinct of a family, in groups if it is large."""
     tree = tree or family_tree(sequences, run.resources)
