@@ -11,7 +11,7 @@ from commands import fasta
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, UsageError
-from pairalign.jobs.msa.homolog_search import find_homologs
+from pairalign.jobs.msa.homolog_search import LEAST_COVERED, find_homologs
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree_text import read_newick
@@ -69,7 +69,12 @@ def best_hits(database: dict[str, str]) -> dict[str, str]:
         before = best.setdefault(hit.target.name, hit)
         if hit.score > before.score:
             best[hit.target.name] = hit
-    return dict(cut(hit) for hit in best.values())
+    return dict(cut(hit) for hit in best.values() if covered(hit) >= LEAST_COVERED)
+
+
+def covered(hit: Any) -> float:
+    """The share of the member that a hit has."""
+    return (hit.query_end - hit.query_start) / len(hit.query.residues)
 
 
 def cut(hit: Any) -> tuple[str, str]:
@@ -88,6 +93,27 @@ def test_hits_are_those_of_align_trimmed():
     assert len(taken) == len(found) == len(found.identities) == found.found
     assert (np.diff(found.identities) <= 0).all()
     assert sum("near3" in name or "a_twin" in name for name in taken) == 1
+
+
+def test_hits_of_a_part_of_the_member_are_left_out():
+    """What is beside them is not what is beside the part in the member."""
+    cores = dict([*PLANTED.items()][:4])
+    long = {name: residues + random_residues(90) for name, residues in FAMILY.items()}
+    assert found_in(cores).found == 4
+    assert found_in(cores, family=long).found == 0
+    longer = {name: residues + random_residues(30) for name, residues in FAMILY.items()}
+    assert found_in(cores, family=longer).found > 0
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_only_distant_families_are_searched_unless_homologs_are_kept(keep):
+    near = {f"n{k}": relative(0.1) for k in range(3)}
+    distant, close = (
+        pairalign.msa(family, homologs=DATABASE, keep_homologs=keep).homologs
+        for family in (FAMILY, near)
+    )
+    assert distant.found > 0
+    assert (close.found > 0) == (len(close) > 0) == keep
 
 
 def test_what_is_far_has_no_place_beyond_the_limit():

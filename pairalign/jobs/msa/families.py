@@ -111,7 +111,9 @@ def align_families(
     oriented = orient_families(sets, strand, resources)
     sets = {name: orientation.sequences for name, orientation in oriented.items()}
     reading = given_sequences((), {}).reading
-    homologs_by_family = homologs_of(sets, homologs, reading, homologs_per_family, resources)
+    homologs_by_family = homologs_of(
+        sets, homologs, reading, homologs_per_family, resources, are_kept=keep_homologs
+    )
     run = FamilyRun(resources, confidence, partners, seed)
     yield from align_oriented(oriented, homologs_by_family, run, keep_homologs=keep_homologs)
 
@@ -198,6 +200,8 @@ def homologs_of(
     reading: InputRules,
     most: int,
     resources: Resources,
+    *,
+    are_kept: bool,
 ) -> Mapping[str, Homologs]:
     """Return homologs of families: those that are given, or are found in a database.
 
@@ -207,7 +211,7 @@ def homologs_of(
         A database; those of each family. None: none have any.
     reading : InputRules
         How a database is read.
-    most : int
+    most, are_kept
         See `find_homologs`.
     """
     if given is None:
@@ -219,7 +223,8 @@ def homologs_of(
         if known or not given:
             return known
     request = ProblemRequest(given, reading=replace(reading, also=()))
-    return find_homologs(families, read_sets(request)[0], most=most, resources=resources)
+    database = read_sets(request)[0]
+    return find_homologs(families, database, most=most, resources=resources, are_kept=are_kept)
 
 
 def cells_of(sequences: SequenceSet) -> int:

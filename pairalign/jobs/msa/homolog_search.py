@@ -1,11 +1,12 @@
 """Homologs of families: sequences of a database that are aligned with a family, to align it better.
 
-1. Local scores of all members with all sequences of the database; a hit has an E-value of at most
-   `MOST_EVALUE`. Each sequence that is one counts once for a family: with the member with which it
-   scores most.
-2. Each of these pairs is aligned, and the sequence trimmed to what is aligned. Where ends of the
-   member are not, because a local alignment ends where it scores no more, as many residues beside
-   it stay.
+1. Local scores of all members of distant families with all sequences of the database; a hit has an
+   E-value of at most `MOST_EVALUE`. Each sequence that is one counts once for a family: with the
+   member with which it scores most.
+2. Each of these pairs is aligned. A hit that has less than `LEAST_COVERED` of the member is left
+   out: what is beside it is another domain. Others are trimmed to what is aligned. Where ends of
+   the member are not, because a local alignment ends where it scores no more, as many residues
+   beside it stay.
 3. Sequences are chosen from the nearest to the farthest, so that their identities with that member
    are evenly spaced.
 
@@ -29,6 +30,7 @@ from pairalign.base.arguments import whole_number
 from pairalign.base.declaration import make
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
+from pairalign.jobs.msa.one_family import is_distant
 from pairalign.jobs.run.inputs import as_scoring
 from pairalign.jobs.run.query_slices import lengths_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
@@ -40,6 +42,7 @@ from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet, join_sets
 
 MOST_EVALUE = 1e-3
+LEAST_COVERED = 0.7
 MOST_SEQUENCES = 2**31 - 1
 
 MARK = "homolog_"
@@ -55,6 +58,7 @@ def find_homologs(
     *,
     most: int,
     resources: Resources,
+    are_kept: bool = False,
 ) -> dict[str, Homologs]:
     """Find homologs of several families in one search.
 
@@ -62,6 +66,8 @@ def find_homologs(
     ----------
     most : int
         Sequences that a family has with its homologs; one that has as many gets none.
+    are_kept : bool
+        Whether they are found of families that are not distant, too.
 
     Returns
     -------
@@ -78,10 +84,14 @@ def find_homologs(
         _check_alphabets(family, database)
     nothing = Homologs(None, 0, np.zeros(0))
     homologs = dict.fromkeys(families, nothing)
-    small = [name for name, family in families.items() if len(family) < most]
-    if small:
-        search = _Search([families[name] for name in small], database, resources)
-        homologs |= zip(small, search.homologs(most), strict=True)
+    helped = [
+        name
+        for name, family in families.items()
+        if len(family) < most and (are_kept or is_distant(family, resources))
+    ]
+    if helped:
+        search = _Search([families[name] for name in helped], database, resources)
+        homologs |= zip(helped, search.homologs(most), strict=True)
     return homologs
 
 
@@ -168,7 +178,7 @@ class _Search:
         return hits.with_more(pending, self._members.positions)
 
     def _spans(self, hits: _Hits) -> npt.NDArray[np.int64]:
-        """Return where each hit is cut, its matches and columns, shape (4, hits)."""
+        """Return where each hit is cut, its matches and columns, or zeros; shape (4, hits)."""
         spans = np.zeros((4, len(hits)), np.int64)
         if not len(hits):
             return spans
@@ -186,7 +196,10 @@ class _Search:
             after = self._members.lengths[alignments.query] - alignments.field("query_end")
             stop = np.minimum(alignments.field("target_end") + after, lengths[places])
             cut = np.maximum(before, 0), stop
-            spans[:, places] = np.stack((*cut, alignments.field("matches"), alignments.columns))
+            found = np.stack((*cut, alignments.field("matches"), alignments.columns))
+            aligned = alignments.field("query_end") - alignments.field("query_start")
+            members = self._members.lengths[alignments.query]
+            spans[:, places] = found * (aligned >= LEAST_COVERED * members)
             done += len(key)
         assert done == len(hits)
         return spans
@@ -205,6 +218,8 @@ def _trimmed(
     for name, begin, (start, stop, matches, columns) in zip(
         database.names_at(indices), begins.tolist(), spans.T.tolist(), strict=True
     ):
+        if not columns:
+            continue
         cut_residues = residues[begin + start : begin + stop].tobytes().upper()
         candidate = _Candidate(matches / columns, cut_residues, f"{MARK}{name}/{start + 1}-{stop}")
         candidates[cut_residues] = min(candidates.get(cut_residues, candidate), candidate)

@@ -61,7 +61,7 @@ def run_families(request: MsaOptions) -> None:
         check_msa_names(sequences, format)
     prepare_folder(request.writing.output)
     most, keeps = request.homologs_per_family, request.keep_homologs
-    homologs = homologs_of(sets, request.homologs, request.reading, most, resources)
+    homologs = homologs_of(sets, request.homologs, request.reading, most, resources, are_kept=keeps)
     if keeps:
         for name, family in sets.items():
             check_msa_names(homologs[name].after(family), format)

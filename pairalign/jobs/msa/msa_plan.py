@@ -97,7 +97,12 @@ def _plan_family(
     check(family, not request.keep_homologs)
     tree = _read_tree(request.tree_in, family)
     of_family = homologs_of(
-        {"": family}, request.homologs, source.reading, request.homologs_per_family, resources
+        {"": family},
+        request.homologs,
+        source.reading,
+        request.homologs_per_family,
+        resources,
+        are_kept=request.keep_homologs,
     )
     homologs = of_family.get("")
     if homologs is not None and request.keep_homologs:

@@ -45,6 +45,7 @@ from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.relatives import placed_members
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
+from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES
 from pairalign.sequences.alphabets import DNA
@@ -66,9 +67,9 @@ _ONE = 1 << 20
 ROUNDS = 2
 REFINEMENTS = 100
 
-_REFINED_BELOW = 0.6
-"""Families are refined whose pairs' best alignments have fewer right columns, as a share of the
-shorter sequences: others are aligned as well without it."""
+_DISTANT_BELOW = 0.7
+"""Families are distant whose pairs' best alignments have fewer right columns, as a share of the
+shorter sequences: others are aligned as well without refinement, and better without homologs."""
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
@@ -155,12 +156,25 @@ def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRu
     posteriors, weights = _posteriors(sequences, run), tree_weights(tree)
     threads = run.resources.used_threads
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
-        is_distant = is_one_group and fsum(graph.accuracies()) < _REFINED_BELOW * shorter
+        refinements = REFINEMENTS if is_one_group and _are_distant(graph, shorter) else 0
         for _ in range(ROUNDS if is_one_group else 0):
             graph.relax(weights, POSTERIOR_THRESHOLD)
-        refinements = REFINEMENTS if is_distant else 0
         columns, width = graph.align(tree.children, weights, refinements, rejoins=not is_one_group)
     return _Aligned(tree, columns, width, posteriors)
+
+
+def is_distant(sequences: SequenceSet, resources: Resources) -> bool:
+    """Tell whether a family is aligned better with homologs."""
+    distinct = distinct_members(sequences).aligned
+    if len(distinct) == 1:
+        return False
+    posteriors = _posteriors(distinct, FamilyRun(resources))
+    with closing(PosteriorGraph(distinct.lengths, posteriors, resources.used_threads)) as graph:
+        return _are_distant(graph, shorter_residues(distinct.lengths))
+
+
+def _are_distant(graph: PosteriorGraph, shorter: int) -> bool:
+    return fsum(graph.accuracies()) < _DISTANT_BELOW * shorter
 
 
 def judge_alignment(
