@@ -106,7 +106,8 @@ def test_hits_of_a_part_of_the_member_are_left_out():
 
 
 @pytest.mark.parametrize("keep", [False, True])
-def test_only_distant_families_are_searched_unless_homologs_are_kept(keep):
+def test_only_distant_families_are_searched_unless_homologs_are_kept(keep, caplog):
+    caplog.set_level("INFO")
     near = {f"n{k}": relative(0.1) for k in range(3)}
     distant, close = (
         pairalign.msa(family, homologs=DATABASE, keep_homologs=keep).homologs
@@ -114,6 +115,7 @@ def test_only_distant_families_are_searched_unless_homologs_are_kept(keep):
     )
     assert distant.found > 0
     assert (close.found > 0) == (len(close) > 0) == keep
+    assert caplog.text.count("1 of 1 families are not distant") == (not keep)
 
 
 def test_what_is_far_has_no_place_beyond_the_limit():

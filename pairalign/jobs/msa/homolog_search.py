@@ -16,6 +16,7 @@ the family, nor on other families of the same search.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -40,6 +41,8 @@ from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet, join_sets
+
+log = logging.getLogger("pairalign")
 
 MOST_EVALUE = 1e-3
 LEAST_COVERED = 0.7
@@ -84,14 +87,14 @@ def find_homologs(
         _check_alphabets(family, database)
     nothing = Homologs(None, 0, np.zeros(0))
     homologs = dict.fromkeys(families, nothing)
-    helped = [
-        name
-        for name, family in families.items()
-        if len(family) < most and (are_kept or is_distant(family, resources))
-    ]
+    small = [name for name, family in families.items() if len(family) < most]
+    helped = [name for name in small if are_kept or is_distant(families[name], resources)]
     if helped:
         search = _Search([families[name] for name in helped], database, resources)
         homologs |= zip(helped, search.homologs(most), strict=True)
+    if len(helped) < len(small):
+        spared, count = len(small) - len(helped), len(families)
+        log.info("%d of %d families are not distant: they take no homologs", spared, count)
     return homologs
 
 

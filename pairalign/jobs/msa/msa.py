@@ -39,7 +39,7 @@ def msa(
     add : as `sequences`, optional
         In their place: new sequences for the alignment of `to`, whose columns are kept.
     homologs : as `sequences`, or Homologs, optional
-        A database: the family is aligned together with homologs from it, local hits with an
+        A database: a distant family is aligned together with homologs from it, local hits with an
         E-value of at most 0.001, which are taken out again. A set that is mapped from a store
         serves for many calls.
     confidence : bool

@@ -160,9 +160,9 @@ class HomologsOptions(CommandOptions):
     )
 
     homologs: Any = option(
-        help="align each family together with homologs: local hits of its sequences in DB (FASTA "
-        "or a store) with an E-value of at most 0.001, trimmed, evenly from near to far; they are "
-        "taken out again",
+        help="align each distant family together with homologs: local hits of its sequences in DB "
+        "(FASTA or a store) with an E-value of at most 0.001, trimmed, evenly from near to far; "
+        "they are taken out again",
         metavar="DB",
         kind=PATH,
     )
@@ -172,7 +172,9 @@ class HomologsOptions(CommandOptions):
         metavar="N",
         kind=POSITIVE,
     )
-    keep_homologs: bool = flag("leave homologs in the result: homolog_NAME/FIRST-LAST")
+    keep_homologs: bool = flag(
+        "leave homologs in the result, of any family: homolog_NAME/FIRST-LAST"
+    )
 
 
 def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
