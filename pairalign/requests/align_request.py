@@ -61,6 +61,7 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
     names_in,
+    needs_local,
     written_as,
 )
 from pairalign.requests.similar import StatisticsArguments, StatisticsOptions
@@ -204,13 +205,6 @@ def _is_local(request: AlignRequest) -> bool:
     return request.scoring.mode == "local"
 
 
-def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
-    return Rule(
-        lambda request: is_given(request) and not _is_local(request),
-        f"{{{name}}} needs {{mode=local}}, but the mode is {{.mode}}",
-    )
-
-
 ONE_ALIGNMENT_OF_A_HIT = Rule(
     lambda request: request.hsps > 1 and request.thresholds.covers_one_way,
     "{hsps} {.hsps} of hits with a coverage of the {.coverage_of}: of a set with itself each "
@@ -270,8 +264,7 @@ class AlignRequest(
             "{objective=mea} needs {mode=global}, but the mode is {.mode}",
         ),
         *_has_no_accuracy("hsps", "max_hits", "strand"),
-        _needs_local("hsps", lambda request: request.hsps > 1),
-        _needs_local("max_evalue", lambda request: request.evalues.max_evalue is not None),
+        *needs_local("hsps", "max_evalue"),
         Rule(
             lambda request: request.masking.of_statistics and not _is_local(request),
             "{mask} needs {mode=local}, but the mode is {.mode}: "

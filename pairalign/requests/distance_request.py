@@ -55,6 +55,7 @@ from pairalign.requests.shared import (
     StrandArguments,
     StrandOptions,
     describe_measures,
+    needs_local,
     written_as,
 )
 from pairalign.requests.similar import EvalueRules, ScoredArguments
@@ -478,10 +479,7 @@ class DistanceOptions(
             "three files or more are those of groups, with {group_by=file}; of one set add them "
             "with {also}",
         ),
-        Rule(
-            lambda request: request.max_evalue is not None and request.scoring.mode != "local",
-            "{max_evalue} needs {mode=local}, but the mode is {.mode}",
-        ),
+        *needs_local("max_evalue"),
         Rule(
             lambda request: request.measure in GENOME_MEASURES and request.scoring.mode != "local",
             "{measure=.} needs {mode=local}, but the mode is {.mode}",

@@ -483,6 +483,12 @@ def report_rules(*names: str) -> tuple[Rule, ...]:
     return excluded(lambda request: request.report is not None, says, *names)
 
 
+def needs_local(*names: str) -> tuple[Rule, ...]:
+    """Return the rules on options that are of local alignments."""
+    says = "{} needs {mode=local}, but the mode is {.mode}"
+    return excluded(lambda request: request.scoring.mode != "local", says, *names)
+
+
 DASK_MAKES_SHARDS = Rule(
     lambda request: request.writing.dask is not None and request.writing.shard is not None,
     "{dask} makes shards itself: leave {shard} out",

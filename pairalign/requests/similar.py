@@ -176,11 +176,6 @@ OF_PROTEINS = Rule(
 )
 """Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
 
-NEEDS_LOCAL = Rule(
-    lambda request: request.evalues.max_evalue is not None and request.scoring.mode != "local",
-    "{max_evalue} needs {mode=local}, but the mode is {.mode}",
-)
-
 
 def with_mode(request: _Similar) -> _Similar:
     """Return a request with a mode: where none is said, local with an E-value, else global."""

@@ -31,10 +31,10 @@ from pairalign.requests.shared import (
     StrandOptions,
     ThresholdsOptions,
     describe_thresholds,
+    needs_local,
     written_as,
 )
 from pairalign.requests.similar import (
-    NEEDS_LOCAL,
     SimilarArguments,
     SimilarOptions,
     StatisticsOptions,
@@ -234,7 +234,7 @@ class ClusterOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *ClusterRequest.RULES,
-        NEEDS_LOCAL,
+        *needs_local("max_evalue"),
         Rule(
             lambda request: request.ranking and request.writing.format in CLUSTER_SUFFIXES,
             f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",

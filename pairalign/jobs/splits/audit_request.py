@@ -26,9 +26,9 @@ from pairalign.requests.shared import (
     StrandOptions,
     ThresholdsOptions,
     describe_thresholds,
+    needs_local,
 )
 from pairalign.requests.similar import (
-    NEEDS_LOCAL,
     USUAL,
     FoldsSimilarOptions,
     SimilarArguments,
@@ -174,7 +174,7 @@ class AuditOptions(
             lambda request: request.pairs and request.name_column is not None,
             "{name_column} is of a table of sequences; interactions have two names",
         ),
-        NEEDS_LOCAL,
+        *needs_local("max_evalue"),
         Rule(
             lambda request: request.sequence_column is None and request.input is None,
             "no sequences: give IN, or {sequence_column=NAME} of a table that has them",

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from pairalign.base.arguments import PATH
 from pairalign.base.declaration import Rule, excluded, option, place, request
-from pairalign.requests.shared import CommandOptions, ProblemOptions, StrandOptions
-from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
+from pairalign.requests.shared import CommandOptions, ProblemOptions, StrandOptions, needs_local
+from pairalign.requests.similar import FoldsSimilarOptions
 
 
 @request
@@ -19,7 +19,7 @@ class SideRequest(FoldsSimilarOptions, StrandOptions):
 class SecondSetOptions(SideRequest, ProblemOptions):
     """What is said of the second set alone: how it is read and scored, and what is similar."""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (*SideRequest.RULES, NEEDS_LOCAL)
+    RULES: ClassVar[tuple[Rule, ...]] = (*SideRequest.RULES, *needs_local("max_evalue"))
 
 
 @request

@@ -29,9 +29,9 @@ from pairalign.requests.shared import (
     StrandOptions,
     ThresholdsOptions,
     describe_thresholds,
+    needs_local,
 )
 from pairalign.requests.similar import (
-    NEEDS_LOCAL,
     USUAL,
     FoldsSimilarOptions,
     SimilarArguments,
@@ -257,7 +257,7 @@ class SplitOptions(
         *SECOND_FILE_RULES,
         *needs_pairs("members"),
         *excludes_pairs("label", "priority", "report"),
-        NEEDS_LOCAL,
+        *needs_local("max_evalue"),
         Rule(
             lambda request: (
                 request.table is not None and request.label is None and request.priority is None
