@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from checks import assert_same, concatenate, costs_of, found_alignment, windows_of
+from checks import assert_same, costs_of, found_alignment, windows_of
 from conftest import ALIGNING, examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import given, settings
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from strand_problems import other_strand, problems, run_minus
 from strategies import MODES, SEEDS, Problem, make_scoring, match_matrix, random_sequences
 
-import pairalign
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.kernels import find_kernel
@@ -161,18 +160,6 @@ def test_complements():
     back = "".join(DNA.letters[c] for c in reverse_complement(codes, DNA))
     assert back == other_strand(letters)
     assert (reverse_complement(reverse_complement(codes, DNA), DNA) == codes).all()
-
-
-def test_alignments_on_both_strands_join():
-    scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
-    problem = Problem(("ACGTTGCA", "GGGACGT"), None, scoring)
-    sets = problem.sets()
-    plus = pairalign.align(sets[0], scoring=scoring)
-    minus = replace(run_minus(open_cpu, problem), queries=sets[0], targets=sets[0])
-    both = concatenate([plus, minus])
-    assert both.strand.tolist() == [1, -1]
-    assert both[1:].strand.tolist() == [-1]
-    assert both.take([1, 0]).strand.tolist() == [-1, 1]
 
 
 def test_the_view_shows_the_other_strand():

@@ -2,14 +2,12 @@
 
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from Bio.Align import substitution_matrices
-from commands import PROGRAM, PROTEINS, TIMEOUT_SECONDS, fasta, listing, run, write_random_set
+from commands import PROTEINS, fasta, listing, run, write_random_set
 
 from pairalign.cli.main import main
 
@@ -103,31 +101,6 @@ def test_memory_too_small_for_a_pair(here, capsys, memory):
 
 
 # Output
-
-
-NAMES = ["out.paf", "out.parquet"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_disk_that_is_full(here, name):
-    """A real, small disk: what was there stays, nothing else does."""
-    write_random_set(Path("x.fa"), 120, 60)
-    script = (
-        'mkdir disk && mount -t tmpfs -o size=64k none disk && echo before > "disk/$0" || exit 77\n'
-        'cd disk && "$@"; code=$?; ls -A; cat "$0"; exit $code'
-    )
-    command = [*PROGRAM, "align", str(here / "x.fa"), "-o", name]
-    space = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
-    if not shutil.which("unshare"):
-        pytest.skip("needs unshare")
-    done = subprocess.run(
-        [*space, "sh", "-c", script, name, *command], capture_output=True, timeout=TIMEOUT_SECONDS
-    )
-    if done.returncode == 77 or b"unshare" in done.stderr:
-        pytest.skip(f"cannot mount: {done.stderr.decode()}")
-    assert done.returncode == 1
-    assert f"error: cannot write '{name}': No space left on device\n" in done.stderr.decode()
-    assert done.stdout.decode() == f"{name}\nbefore\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -4,23 +4,16 @@ import re
 
 import pytest
 from commands import fasta
-from strategies import MODES
 from verifying import align, family, verify, write_sequences
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.cli.main import main
-from pairalign.formats.readers.table_reader import NOT_CHECKED
 
 
 @pytest.fixture
 def folder(here):
     write_sequences(here)
     return here
-
-
-LEFT_OUT = ("tstart", "tend", "ties", *NOT_CHECKED)
-ONCE = tuple(name for name in FIELDS if name not in LEFT_OUT)
-"""Columns but for those not checked: headers, ties, second names of what is held once."""
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -73,16 +66,6 @@ def test_a_cigar_beside_rows(folder, columns):
     (folder / "x.tsv").write_text(f"{head}\n" + "\t".join(values.values()) + "\n")
     (row,) = verify("x.tsv", "s.fa", "--ignore-scores", code="target" in columns)
     assert row["verdict"] == ("alignment" if "target" in columns else "ok")
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_all_columns_in_all_modes(folder, mode):
-    """A table that holds everything several times, end gaps too, is legal."""
-    (folder / "f.fa").write_text(fasta(family("protein")))
-    align("f.fa", "-o", "a.tsv", "--mode", mode, "--columns", ",".join(ONCE))
-    rows = verify("a.tsv", "f.fa", "--mode", mode, "--optimal")
-    assert len(rows) > 30
-    assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
 
 
 # ---- planted errors ------------------------------------------------------------------------------

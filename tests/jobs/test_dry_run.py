@@ -208,14 +208,6 @@ def test_where_none_passes_bytes_are_not_known(least, capsys):
 
 
 @pytest.mark.parametrize(
-    "options", [["--objective", "mea"], ["--paf-tags", "pp"], ["--format", "sam"]]
-)
-def test_what_is_shown_is_in_the_bytes(options, capsys):
-    facts, plain = foretold(capsys, *options), foretold(capsys)
-    assert facts["bytes"] > plain["bytes"]
-
-
-@pytest.mark.parametrize(
     "options", [[], ["--min-identity", "0.5"], ["--mode", "local", "--max-hits", "2"]]
 )
 def test_a_shard_without_pairs_has_no_bytes(options, capsys):

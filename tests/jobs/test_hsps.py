@@ -1,4 +1,4 @@
-"""Several local alignments of a pair: against the plain reference, in every format, in parts."""
+"""Several local alignments of a pair: against the plain reference, until one does not pass."""
 
 import re
 import shutil

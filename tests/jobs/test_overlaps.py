@@ -56,19 +56,6 @@ def test_kinds_and_strands():
     assert spans["right", "turned"] == (90, 140, 100, 150)
 
 
-def test_names_do_not_decide_which_strand_is_minus():
-    """Whichever of the two was turned, and whichever is longer."""
-    for first in (GENOME[:100], GENOME[:130]):
-        for turned in (False, True):
-            reads = {"a": other_strand(first) if turned else first, "b": GENOME[50:160]}
-            (one,) = find(reads).alignments
-            overlap = len(first) - 50
-            query = (0, overlap) if turned else (50, len(first))
-            assert one.strand == (-1 if turned else 1)
-            assert (one.query_start, one.query_end) == query
-            assert (one.target_start, one.target_end) == (0, overlap)
-
-
 def test_duplicates_palindromes_and_both_strands_of_a_read():
     half = GENOME[300:350]
     palindrome = half + other_strand(half)
@@ -249,22 +236,6 @@ def test_reads_of_a_circle_overlap_in_every_way():
     stages = find(reads, **options).stages["suboptimal"]
     assert stages.alignments == sum(len(spans) for spans in ways.values())
     assert stages.passed == stages.alignments - len(ways)
-
-
-@pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_suboptimal_overlaps_are_those_of_turned_reads(mode):
-    """A pair on the minus strand as if one of the two had been read turned."""
-    reads = {"a": changed(around(0, 900), 0.02, 1), "b": changed(around(500, 800), 0.02, 2)}
-    turned = {**reads, "b": other_strand(reads["b"])}
-    options = {"preset": "ont", "mode": mode, "min_overlap": 60}
-    plus, minus = (list(find(one, **options).alignments) for one in (reads, turned))
-    assert len(plus) == len(minus) >= 2
-    for one, other in zip(plus, minus, strict=True):
-        assert (one.strand, other.strand) == (1, -1)
-        assert one.score == other.score
-        spans = len(reads["b"]) - other.target_end, len(reads["b"]) - other.target_start
-        assert (one.target_start, one.target_end) == spans
-        assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
 
 
 def test_short_reads_overlap_once_unless_asked():

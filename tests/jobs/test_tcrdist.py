@@ -549,11 +549,3 @@ def test_a_cell_has_the_chain_that_has_residues():
     seen_more = "b0\tc1\tTRBV1*01\tTRBJ1*01\t\t9\n"
     for text in (CELLS + seen_more, CELLS.replace("a3\tc2", seen_more + "a3\tc2")):
         assert [one.residues for one in read(text, "TRA", "TRB")] == ["CAVFCASTF", "CAWFCASSTF"]
-
-
-def test_a_tree_is_of_an_airr_table():
-    Path("airr.tsv").write_text(CELLS)
-    assert main(["tree", "airr.tsv", "--locus", "TRB", "-o", "x.nwk", "-q"]) == 0
-    assert set(re.findall(r"b\d", Path("x.nwk").read_text())) == {"b1", "b2", "b4"}
-    assert main(["tree", "airr.tsv", "--on-empty", "skip", "-o", "x.nwk", "-q"]) == 0
-    assert set(re.findall(r"[ab]\d", Path("x.nwk").read_text())) > {"b1", "b2", "b4"}

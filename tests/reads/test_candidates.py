@@ -234,20 +234,6 @@ def test_mappy_finds_noisy_amplicons():
     assert len(found) == 190
 
 
-def test_mappy_on_the_command_line(here):
-    pytest.importorskip("mappy")
-    Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of().items()))
-    command = ["overlap", "reads.fa", "--device", "cpu", "--preset", "ont", "--min-overlap", "80"]
-    command += ["-q", "--candidates", "mappy", "--format", "paf"]
-    assert main([*command, "-o", "one.paf"]) == 0
-    for k in (2, 1):
-        assert main([*command, "-o", "parts", "--shard", f"{k}/2"]) == 0
-    assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
-    assert Path("all.paf").read_bytes() == Path("one.paf").read_bytes()
-    assert Path("one.paf").read_text().count("\n") > 40
-    assert not list(here.glob("pairalign-*"))
-
-
 def test_mappy_finds_nothing_or_is_missing(tmp_path, monkeypatch, capsys):
     reads = {"a": GENOME[:300], "b": GENOME[900:1200]}
     if importlib.util.find_spec("mappy") is not None:
