@@ -150,6 +150,7 @@ def test_the_command_writes_what_python_returns_and_its_audit_finds_nothing(tmp_
     assert kept[0] == ["drug", "target", "affinity", "fold"]
     removed = read_csv(tmp_path / "r.csv")
     assert sorted(row[:3] for row in kept[1:] + removed[1:]) == sorted(map(list, rows))
+    assert {"fragments_across_1", "fragments_across_2"} <= facts.keys()
     assert facts["folds"] == dict(zip(found.fold_names, map(int, found.sizes), strict=True))
     members = read_csv(tmp_path / "m.csv")[1:]
     fold_of = {(row[0], row[1]): row[2] for row in members}

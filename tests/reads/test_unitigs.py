@@ -107,3 +107,16 @@ def test_the_command(tmp_path, capsys):
     assert link == "L\tutg000001c\t+\tutg000001c\t+\t0M"
     gfapy = pytest.importorskip("gfapy")
     gfapy.Gfa.from_file(str(out), vlevel=3).validate()
+
+
+def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OSError("full")
+
+    monkeypatch.setattr("pairalign.jobs.overlaps.unitigs.write_unitigs", fail)
+    path = tmp_path / "r.fa"
+    genome = genome_of(9)
+    path.write_text("".join(f">r{start}\n{genome[start : start + 300]}\n" for start in (0, 60)))
+    command = ["overlap", str(path), "-o", str(tmp_path / "u.gfa"), "--unitigs", "-q"]
+    assert main([*command, "--preset", "short", "--device", "cpu"]) == 1
+    assert list(tmp_path.iterdir()) == [path]
