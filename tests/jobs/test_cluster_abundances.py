@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from commands import run
-from plain_clusters import canonical, plain_values
+from plain_clusters import canonical, plain_greedy, plain_values
 
 from pairalign import SequenceSet, cluster, make_scoring
 from pairalign.base.error_types import FastaError
@@ -47,14 +47,7 @@ def by_abundance(given: dict[str, str]) -> list[str]:
 def test_what_was_seen_most_often_comes_first(seed):
     given, scoring, least = reads(seed), make_scoring("dna"), Fraction(85, 100)
     values = plain_values(given, scoring, "columns")
-    order = by_abundance(given)
-    members: dict[str, list[str]] = {}
-    for name in order:
-        known = [(one, *values.get((one, name), values.get((name, one), ()))) for one in members]
-        near = [
-            (-identity, order.index(one), one) for one, identity, _ in known if identity >= least
-        ]
-        members.setdefault(min(near)[2] if near else name, []).append(name)
+    members = plain_greedy(by_abundance(given), values, least)
     asked = {"min_identity": "85%", "order": "size", "scoring": scoring, "device": "cpu"}
     found = cluster(given, **asked)
     names = found.sequences.names

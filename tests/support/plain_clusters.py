@@ -31,21 +31,26 @@ def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> 
     return values
 
 
+def plain_greedy(
+    order: list[str], values: Values, least: Fraction, cover: Fraction = Fraction(0)
+) -> dict[str, list[str]]:
+    """Members of each representative, of sequences that come in an order."""
+    values = values | {pair[::-1]: value for pair, value in values.items()}
+    members: dict[str, list[str]] = {}
+    for name in order:
+        known = [(values[one, name], one) for one in members]
+        near = [(-x, order.index(one), one) for (x, c), one in known if x >= least and c >= cover]
+        members.setdefault(min(near)[2] if near else name, []).append(name)
+    return members
+
+
 def plain_clusters(
     sequences: dict[str, str], values: Values, linkage: str, least: Fraction, cover: Fraction
 ) -> Partition:
     order = canonical(sequences)
     passes = {pair: x >= least and c >= cover for pair, (x, c) in values.items()}
     if linkage == "greedy":
-        members: dict[str, list[str]] = {}
-        for k, name in enumerate(order):
-            near = [o for o in order[:k] if o in members and passes[o, name]]
-            if near:
-                best = max(near, key=lambda o: (values[o, name][0], -order.index(o)))
-                members[best].append(name)
-            else:
-                members[name] = [name]
-        return {frozenset(names) for names in members.values()}
+        return set(map(frozenset, plain_greedy(order, values, least, cover).values()))
     clusters = [[name] for name in order]
 
     def value(one: list[str], other: list[str]) -> tuple[bool, Fraction]:
