@@ -20,18 +20,6 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Any:
     return driver
 
 
-def test_outgrown_arenas_are_freed_in_the_end(driver):
-    slot = Slot(driver)
-    held = []
-    for size in (10, 15, 30, 100):  # the second finds room in twice the first
-        slot.arrange({"a": size * KIB}, 10**9)
-        held.append(driver.memory.used_bytes // KIB)
-    assert held == [20, 20, 80, 280]
-    assert slot.arena_bytes == 200 * KIB
-    slot.close()
-    assert driver.memory.used_bytes == 0
-
-
 def test_arenas_of_a_slot_stay_within_its_limit(driver):
     slot = Slot(driver)
     for size in (10, 30, 60, 70):
@@ -121,13 +109,3 @@ def test_without_the_library_pycuda_takes_memory(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", missing)
     driver = SimpleNamespace(__name__="pycuda.driver", mem_alloc=int)
     assert allocator_of(driver) is int
-
-
-def test_an_arena_takes_what_outgrown_ones_leave(driver):
-    slot = Slot(driver)
-    slot.arrange({"a": 14 * KIB}, 70 * KIB)
-    slot.arrange({"a": 32 * KIB}, 70 * KIB)  # not twice that, or the first would have to be freed
-    assert slot.arena_bytes == 42 * KIB
-    assert driver.memory.used_bytes == 70 * KIB
-    slot.close()
-    assert driver.memory.used_bytes == 0

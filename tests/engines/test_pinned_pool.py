@@ -77,31 +77,6 @@ def test_segments_that_are_idle_make_way(device):
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_arrays_of_any_size_share_what_is_pinned(device):
-    """They never overlap, and once there is enough memory no more is pinned."""
-    rng = np.random.default_rng(1)
-    pool = PinnedPool(device.driver, device.current, 1 << 40)
-    held: list[Any] = []
-    enough = 0
-    for turn in range(3000):
-        size = int(rng.integers(1, 1 << int(rng.integers(2, 20))))
-        array = pool.take(size, np.uint8)
-        array[:] = turn % 251
-        held.append((array, turn % 251))
-        del array
-        if len(held) > 20:
-            left, value = held.pop(int(rng.integers(len(held))))
-            assert (left == value).all()
-            del left
-        if turn == 1000:
-            enough = device.driver.memory.pinned_bytes
-    assert device.driver.memory.pinned_bytes <= 2 * enough
-    assert enough < 80 * MIB
-    held.clear()
-    pool.close()
-    assert device.driver.memory.pinned_bytes == 0
-
-
 class SlowPinning:
     """Pins when it is told to."""
 
