@@ -3,6 +3,7 @@
 import gc
 import threading
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -64,17 +65,43 @@ def test_no_more_than_allowed(device):
     assert device.driver.memory.pinned_bytes == 0
 
 
-def test_segments_that_are_idle_make_way(device):
-    pool = PinnedPool(device.driver, device.current, 4 * MIB)
+@pytest.mark.parametrize(("limit", "left"), [(4, 0), (5, 2)])
+def test_segments_that_are_idle_make_way(device, limit, left):
+    """No more of them than are in the way."""
+    pool = PinnedPool(device.driver, device.current, limit * MIB)
     small = [pool.take(1 * MIB, np.uint8) for _ in range(3)]
     assert pool.take(3 * MIB, np.uint8) is None
     del small
     large = pool.take(3 * MIB, np.uint8)
     assert large is not None
-    assert device.driver.memory.pinned_bytes <= 4 * MIB
+    assert device.driver.memory.pinned_bytes == (left + 3) * MIB
     del large
     pool.close()
     assert device.driver.memory.pinned_bytes == 0
+
+
+def test_what_the_system_does_not_pin_does_not_count(device):
+    def refuse(size: int, dtype: Any) -> None:
+        raise device.driver.MemoryError("no memory")
+
+    refusing = SimpleNamespace(Error=device.driver.Error, pagelocked_empty=refuse)
+    pool = PinnedPool(refusing, device.current, 4 * MIB)
+    assert pool.take(3 * MIB, np.uint8) is None
+    assert pool.pinned_bytes == 0
+    pool.expect(3 * MIB)
+    pool.close()
+    assert pool.pinned_bytes == 0
+
+
+def test_what_no_thread_pins_does_not_count(device, monkeypatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = PinnedPool(device.driver, device.current, 4 * MIB)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        pool.expect(3 * MIB)
+    assert pool.pinned_bytes == 0
 
 
 class SlowPinning:
