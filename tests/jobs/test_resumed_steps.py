@@ -149,6 +149,38 @@ def test_additions_go_on_where_they_were_ended(format, here, monkeypatch, comput
     assert left == {"family.fa", "new.fa", "made.afa", out, f"whole.{format}"}
 
 
+def test_clades_of_additions_go_on_where_they_were_ended(here, monkeypatch, computed):
+    monkeypatch.setattr(adding, "_AT_ONCE", 2)
+    monkeypatch.setattr(adding, "MOST_IN_GROUP", 4)
+    write_family(here / "family.fa", 8)
+    write_family(here / "others.fa", 9)
+    assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
+    others = (here / "others.fa").read_text().replace(">s", ">new")
+    (here / "new.fa").write_text(others + others.replace(">new", ">newer"))
+    command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o"]
+    clades: list[int] = []
+    fits_of = adding._fits_of
+    monkeypatch.setattr(
+        adding,
+        "_fits_of",
+        lambda clade, *given: clades.append(len(clade)) or fits_of(clade, *given),
+    )
+    assert main([*command, "whole.afa"]) == 0
+    assert max(clades) > 1
+    expected = [*clades]
+    batches = computed["calls"]
+    for until in (batches // 2, None):
+        computed["calls"], computed["until"] = 0, until
+        clades.clear()
+        try:
+            assert main([*command, "o.afa", "--resume", "--commit-every", "0"]) == 0
+        except Killed:
+            assert 0 < len(clades) < len(expected)
+    assert 0 < len(clades) < len(expected)
+    assert clades == expected[-len(clades) :]
+    assert Path("o.afa").read_bytes() == Path("whole.afa").read_bytes()
+
+
 def test_additions_to_another_alignment_are_refused(here, monkeypatch, computed, capsys):
     monkeypatch.setattr(adding, "_AT_ONCE", 4)
     write_family(here / "family.fa", 8)
