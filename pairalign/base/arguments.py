@@ -45,6 +45,10 @@ class Kind(NamedTuple):
         A number above that, also in Python. None: it is none, or any.
     exact : callable or None
         Makes an exact number of what Python may give, and of the option's name for messages.
+    is_read, is_written : bool
+        It may name a file that a run reads, or writes.
+    format : (str, tuple of str) or None
+        What is said of a file with one format, whatever its name, and the ends that it may have.
     """
 
     read: Callable[[str], Any]
@@ -53,6 +57,9 @@ class Kind(NamedTuple):
     least: int | None = None
     above: float | None = None
     exact: Callable[[Any, str], Any] | None = None
+    is_read: bool = False
+    is_written: bool = False
+    format: tuple[str, tuple[str, ...]] | None = None
 
 
 def whole_number(name: str, value: object, least: int = 1, most: int = _MOST) -> int:
@@ -258,9 +265,16 @@ def _parse_cluster(text: str) -> str:
     return text
 
 
-PATH = Kind(_parse_path, "the name of a file", completes="files")
+def out_file(what: str, endings: tuple[str, ...]) -> Kind:
+    """Return the kind of files with one format: "names are written as a table"."""
+    return OUT_FILE._replace(format=(what, endings))
+
+
+FOLDER = Kind(_parse_path, "the name of a file", completes="files")
+IN_FILE = FOLDER._replace(is_read=True)
+OUT_FILE = FOLDER._replace(is_written=True)
 LOCUS = Kind(parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
-MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices")
+MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices", is_read=True)
 POSITIVE = Kind(_parse_positive, "a whole number of at least 1", least=1)
 WHOLE = Kind(_parse_whole, f"a whole number from 0 to {_MOST_WHOLE:,}", least=0)
 COUNT = Kind(_parse_count, "a whole number of at least 0", least=0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import NUMBER, PATH, POSITIVE
+from pairalign.base.arguments import IN_FILE, NUMBER, POSITIVE
 from pairalign.base.choices import (
     DEFAULT_WINDOW,
     FORMAT_NAMES,
@@ -76,7 +76,7 @@ class TwoSetsOptions(SequencesOptions):
     """One set, or two."""
 
     input2: str | None = place(
-        "IN2", "second set", kind=PATH, nargs="?", decides=False, surface="command"
+        "IN2", "second set", kind=IN_FILE, nargs="?", decides=False, surface="command"
     )
 
 
@@ -149,7 +149,7 @@ class PairsOptions(CommandOptions):
         about="align just these, in the order of windows: names or input indices, or a file, see "
         "`pairalign.pairs.lists`; with `targets`, the second of each pair is one of them",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
         decides=False,
     )
     within: str | os.PathLike[str] | GivenGroups | None = option(
@@ -158,7 +158,7 @@ class PairsOptions(CommandOptions):
         about="align just the pairs within these groups: clusters, a split, names and their groups "
         "(a dict), or a file, see `pairalign.formats.group_files`; of one set",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
         decides=False,
     )
 

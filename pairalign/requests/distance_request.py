@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import PATH, SHARE, WHOLE
+from pairalign.base.arguments import IN_FILE, OUT_FILE, SHARE, WHOLE, out_file
 from pairalign.base.choices import (
     BY_FILE,
     BY_PREFIX,
@@ -24,6 +24,7 @@ from pairalign.base.choices import (
     RECTANGLE_SUFFIXES,
     SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
+    TABLE_ENDINGS,
 )
 from pairalign.base.declaration import (
     Rule,
@@ -105,7 +106,7 @@ class ReceptorOptions(CommandOptions):
         "table of gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the "
         "table, if it has them, else CDR3 alone",
         metavar="TSV",
-        kind=PATH,
+        kind=IN_FILE,
         job="receptors",
     )
 
@@ -121,7 +122,7 @@ class GroupsOptions(CommandOptions):
         '"file": `sequences` are paths of files, each a group; "name-prefix": names begin with '
         "their group and ``|``; a file has a name and its group a line, with a tab between",
         metavar=f"{BY_FILE}|{BY_RECORD}|{BY_PREFIX}|FILE",
-        kind=PATH,
+        kind=IN_FILE,
         group=GROUPED,
     )
     min_identity: Fraction | None = again(
@@ -156,7 +157,7 @@ class FilesOptions(CommandOptions):
         help="write a table of each two groups: identity, matched proteins and their shares; of "
         "genomes ANI, tANI and coverages",
         metavar="TSV",
-        kind=PATH,
+        kind=out_file("what is matched is written as a table", TABLE_ENDINGS),
         group=GROUPED,
         decides=False,
         surface="command",
@@ -164,7 +165,7 @@ class FilesOptions(CommandOptions):
     clusters: str | None = option(
         help="write clusters of groups: the subtrees of their UPGMA tree within --max-distance",
         metavar="TSV",
-        kind=PATH,
+        kind=out_file("clusters of groups are written as a table", TABLE_ENDINGS),
         group=GROUPED,
         decides=False,
         surface="command",
@@ -182,7 +183,7 @@ class FilesOptions(CommandOptions):
     plot: str | None = option(
         help="heat map with a tree, .svg, .png or .pdf",
         metavar="FILE",
-        kind=PATH,
+        kind=OUT_FILE,
         decides=False,
         surface="command",
     )
@@ -215,7 +216,7 @@ class PairsOptions(CommandOptions):
         about="distances of the first sequences, by the same measure and scoring: only pairs with "
         "another sequence are aligned",
         metavar="NPY",
-        kind=PATH,
+        kind=IN_FILE,
     )
 
 
@@ -226,7 +227,7 @@ class MoreSetsOptions(CommandOptions):
     inputs: tuple[str, ...] = place(
         "IN3",
         "more files of one set, with --group-by",
-        kind=PATH,
+        kind=IN_FILE,
         nargs="*",
         is_several=True,
         decides=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import FOLDER
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
 from pairalign.base.declaration import Rule, excludes, flag, group, place, request
 from pairalign.requests.resources import MessagesOptions, Resources
@@ -24,7 +24,7 @@ from pairalign.requests.shared import (
 class PartsOptions(CommandOptions):
     """Parts of a result."""
 
-    parts: str = place("PARTS", "the folder with the parts", kind=PATH)
+    parts: str = place("PARTS", "the folder with the parts", kind=FOLDER)
 
 
 @request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from pairalign.base.arguments import DEVICE, PATH, POSITIVE, SIZE
+from pairalign.base.arguments import DEVICE, OUT_FILE, POSITIVE, SIZE, out_file
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
 from pairalign.requests.shared import RESOURCES, CommandOptions
@@ -107,14 +107,14 @@ class Messages(Request):
     log: str | None = option(
         help="append what is said to FILE as well, with the time",
         metavar="FILE",
-        kind=PATH,
+        kind=OUT_FILE,
         is_how=True,
         surface="command",
     )
     multiqc: str | None = option(
         help="write the numbers of the summary for MultiQC, which finds names such as x_mqc.json",
         metavar="FILE",
-        kind=PATH,
+        kind=out_file("MultiQC finds a summary by the end of its name", ("_mqc.json",)),
         is_how=True,
         surface="command",
     )

@@ -7,7 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import CLUSTER, PATH, POSITIVE, SECONDS, SHARD, Shard
+from pairalign.base.arguments import (
+    CLUSTER,
+    IN_FILE,
+    OUT_FILE,
+    POSITIVE,
+    SECONDS,
+    SHARD,
+    Shard,
+    out_file,
+)
 from pairalign.base.choices import (
     COMMIT_SECONDS,
     COVERAGES,
@@ -96,7 +105,7 @@ class CommandOptions(Request):
 class SequencesOptions(CommandOptions):
     """One set of sequences."""
 
-    input: str = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
+    input: str = place("IN", SEQUENCE_FILE, kind=IN_FILE, decides=False, surface="command")
 
 
 @request
@@ -132,7 +141,7 @@ class OutputRules(Request):
         "compresses",
         flags=("-o", "--output"),
         metavar="OUT",
-        kind=PATH,
+        kind=OUT_FILE,
         is_how=True,
         surface="command",
     )
@@ -451,7 +460,7 @@ class ReportOptions(CommandOptions):
     report: str | None = option(
         help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
         metavar="HTML",
-        kind=PATH,
+        kind=out_file("a report is written as HTML", (".html", ".htm")),
         is_how=True,
         job="report",
         surface="command",

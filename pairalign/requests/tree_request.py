@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE, out_file
 from pairalign.base.choices import (
     ALIGNERS_MEASURE,
     DEFAULT_MEASURE,
@@ -13,6 +13,7 @@ from pairalign.base.choices import (
     DISTANCE_SUFFIXES,
     MEASURE_SUMMARIES,
     NAMES,
+    TABLE_ENDINGS,
     TREE_METHODS,
     TREE_PROGRAMS,
     TREE_SUFFIXES,
@@ -94,14 +95,14 @@ class TreeTable(CommandOptions):
         help="the sequences of a matrix, for its names; or, of sequences, first or whole: what of "
         "a header is the name",
         metavar="FASTA|first|whole",
-        kind=PATH,
+        kind=IN_FILE,
         surface="command",
     )
     rename: str | None = option(
         help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
         "original names",
         metavar="TABLE",
-        kind=PATH,
+        kind=out_file("names are written as a table", TABLE_ENDINGS),
         surface="command",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.arguments import LOCUS, PATH, parse_locus
+from pairalign.base.arguments import IN_FILE, LOCUS, parse_locus
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.declaration import Request, check, choice, flag, option, request
 
@@ -37,7 +37,7 @@ class InputRules(Request):
         help="another file of the same set, whose sequences follow; may be given again",
         about="other files of the same set, whose sequences follow",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
         is_several=True,
         decides=False,
     )

@@ -9,10 +9,10 @@ import pytest
 from support.foreign import KINDS, put, seen
 
 import pairalign
+from pairalign.base.declaration import options_of
 from pairalign.base.run_files import is_beside, new_hidden_name
 from pairalign.cli.main import main
-from pairalign.cli.program import build_parser
-from pairalign.jobs.run import file_checks
+from pairalign.cli.program import COMMANDS, build_parser
 
 FASTA = ">a\nACGTACGTACGTAACC\n>b\nACGTTCGTACGTTACC\n>c\nACGGTACGTTTAACCG\n>d\nTTTTACGTTTAACCGG\n"
 GROUPS = re.sub(r">(\w)", lambda found: f">{found[1] in 'ab'}|{found[1]}", FASTA)
@@ -167,11 +167,16 @@ def test_a_run_touches_only_names_that_belong_to_its_outputs(run, again, folder,
 def test_every_option_that_names_an_output_is_in_a_run():
     parsers = build_parser()._subparsers._group_actions[0].choices
     assert {command[0] for command in RUNS.values()} == set(parsers) - WITHOUT_RUN
-    for name, parser in parsers.items():
-        given = {word for command in RUNS.values() if command[0] == name for word in command}
-        for action in parser._actions if name not in WITHOUT_RUN else ():
-            if action.dest in file_checks._WRITTEN:
-                assert given & set(action.option_strings), (name, action.dest)
+    for one in COMMANDS:
+        given = {word for command in RUNS.values() if command[0] == one.name for word in command}
+        written = {
+            option.name
+            for option in options_of(one.load_request())
+            if option.kind is not None and option.kind.is_written
+        }
+        for action in parsers[one.name]._actions if one.name not in WITHOUT_RUN else ():
+            if action.dest in written:
+                assert given & set(action.option_strings), (one.name, action.dest)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE, out_file
 from pairalign.base.choices import (
     CLUSTER_ORDERS,
     CLUSTER_SUFFIXES,
@@ -52,7 +52,7 @@ class RepresentativesOptions(CommandOptions):
     representatives: str | None = option(
         help="write the representatives there as well",
         metavar="FASTA",
-        kind=PATH,
+        kind=out_file("representatives are written as FASTA", CLUSTER_SUFFIXES["fasta"]),
         decides=False,
         surface="command",
         elsewhere=("--centroids", "-centroids"),
@@ -86,7 +86,7 @@ class LinkageOptions(CommandOptions):
         help="--linkage single: clusters of some of the sequences, made with the same options, as "
         "tsv, .uc or .clstr: align only pairs with another sequence",
         metavar="CLUSTERS",
-        kind=PATH,
+        kind=IN_FILE,
     )
 
 

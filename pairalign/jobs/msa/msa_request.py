@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pairalign.base.arguments import PATH, POSITIVE, SEED_OF_CHANCE
+from pairalign.base.arguments import IN_FILE, POSITIVE, SEED_OF_CHANCE, out_file
 from pairalign.base.choices import (
     HOMOLOGS_PER_FAMILY,
     MSA_ORDERS,
     MSA_SUFFIXES,
     MSA_WITH_CONFIDENCE,
     STRANDS,
+    TREE_SUFFIXES,
 )
 from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
 from pairalign.requests.resources import CoreArguments, CoreOptions
@@ -48,7 +49,7 @@ class FamiliesOptions(CommandOptions):
     inputs: tuple[str, ...] = place(
         "IN",
         f"{SEQUENCE_FILE}; several: families, each aligned into a file of the folder OUT",
-        kind=PATH,
+        kind=IN_FILE,
         nargs="*",
         is_several=True,
         surface="command",
@@ -68,13 +69,13 @@ class RowsOptions(CommandOptions):
         help="align along this guide tree of the sequences of IN, ours or another program's",
         about="align along this guide tree of `sequences`, ours or a file in Newick format",
         metavar="NEWICK",
-        kind=PATH,
+        kind=IN_FILE,
         elsewhere=("--treein", "--guidetree-in"),
     )
     tree_out: str | None = option(
         help="write the guide tree that was aligned along",
         metavar="NEWICK",
-        kind=PATH,
+        kind=out_file("the guide tree is written in Newick", TREE_SUFFIXES["newick"]),
         decides=False,
         surface="command",
         elsewhere=("--treeout", "--guidetree-out"),
@@ -83,14 +84,14 @@ class RowsOptions(CommandOptions):
         help="in place of IN: add these sequences to the alignment of --to, whose columns are kept",
         about="in place of `sequences`: add these to the alignment of `to`, whose columns are kept",
         metavar="NEW",
-        kind=PATH,
+        kind=IN_FILE,
         elsewhere=("--addfragments", "--addfull"),
     )
     to: str | None = option(
         help="an alignment, ours or another program's (aligned FASTA, Stockholm and others), for "
         "--add",
         metavar="AFA",
-        kind=PATH,
+        kind=IN_FILE,
     )
     merge: bool = flag(
         "IN are alignments, two or more: make one of them, in which the columns of each are kept; "
@@ -109,7 +110,7 @@ class RowsOptions(CommandOptions):
         "another program's) with its confidence",
         about="align nothing: return this alignment of `sequences` with its confidence",
         metavar="AFA",
-        kind=PATH,
+        kind=IN_FILE,
     )
 
 
@@ -164,7 +165,7 @@ class HomologsOptions(CommandOptions):
         "(FASTA or a store) with an E-value of at most 0.001, trimmed, evenly from near to far; "
         "they are taken out again",
         metavar="DB",
-        kind=PATH,
+        kind=IN_FILE,
     )
     homologs_per_family: int = option(
         HOMOLOGS_PER_FAMILY,

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pairalign.base.arguments import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
-from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.arguments import ABOVE_ZERO, COUNT, IN_FILE, NUMBER, POSITIVE, SHARE, out_file
+from pairalign.base.choices import (
+    CLUSTER_SUFFIXES,
+    FASTQ_SUFFIXES,
+    MUTUAL,
+    OVERLAP_FILTERS,
+    OVERLAP_FORMAT_NAMES,
+    TABLE_ENDINGS,
+)
 from pairalign.base.declaration import (
     Rule,
     again,
@@ -135,7 +142,7 @@ class OverlapThresholdsOptions(CommandOptions):
         about="align these pairs alone, on the strands that are given: PAF, or a list of names, "
         "see `pairalign.reads.candidates`; or those that share seeds: ``seeds``, or ``mappy``",
         metavar="FILE|seeds|mappy",
-        kind=PATH,
+        kind=IN_FILE,
     )
 
 
@@ -159,7 +166,7 @@ class GraphOptions(CommandOptions):
         help="write a row a read: depth, bases without overlap, kind, places where overlaps end "
         "suddenly: adapters and chimeras",
         metavar="TABLE",
-        kind=PATH,
+        kind=out_file("reads are reported in a table", TABLE_ENDINGS),
     )
     trim: bool = flag(
         "cut reads where overlaps end suddenly, at adapters and chimeras, and align them "
@@ -168,7 +175,9 @@ class GraphOptions(CommandOptions):
     trimmed: str | None = option(
         help="with --trim, which it means: write the cut reads, FASTQ (.fastq, .fq) or FASTA",
         metavar="READS",
-        kind=PATH,
+        kind=out_file(
+            "cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *CLUSTER_SUFFIXES["fasta"])
+        ),
     )
     remove_weak: bool = flag(
         "leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "

@@ -3,51 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from pairalign.base.choices import (
-    CLUSTER_SUFFIXES,
-    COMPRESSED_SUFFIXES,
-    TABLE_ENDINGS,
-    TREE_SUFFIXES,
-)
-from pairalign.base.declaration import values_of
+from pairalign.base.arguments import Kind
+from pairalign.base.choices import COMPRESSED_SUFFIXES
+from pairalign.base.declaration import slots_of, values_of
 from pairalign.base.error_types import FastaError, FormatError
 from pairalign.base.run_files import is_beside
 from pairalign.base.spelling import spelled
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import refuse_inputs
 from pairalign.requests.shared import CommandOptions, OutputOptions
-
-_READ = (
-    *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
-    *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend", "group_by"),
-    *("homologs", "second_clusters", "v_genes", "within"),
-)
-"""Options that may name a file that is read."""
-
-_WRITTEN = (
-    *("output", "rename", "tree_out", "plot", "representatives", "read_report", "trimmed"),
-    *("removed", "report", "matches", "clusters", "multiqc", "log", "members"),
-)
-"""Options that may name a file to write."""
-
-_FASTA = CLUSTER_SUFFIXES["fasta"]
-_TABLE = TABLE_ENDINGS
-_OF_ONE_FORMAT = {
-    "rename": ("names are written as a table", _TABLE),
-    "tree_out": ("the guide tree is written in Newick", TREE_SUFFIXES["newick"]),
-    "representatives": ("representatives are written as FASTA", _FASTA),
-    "read_report": ("reads are reported in a table", _TABLE),
-    "trimmed": ("cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *_FASTA)),
-    "matches": ("what is matched is written as a table", _TABLE),
-    "clusters": ("clusters of groups are written as a table", _TABLE),
-    "removed": ("what is removed is written as a table", _TABLE),
-    "members": ("folds are written as a table", _TABLE),
-    "report": ("a report is written as HTML", (".html", ".htm")),
-    "multiqc": ("MultiQC finds a summary by the end of its name", ("_mqc.json",)),
-}
-"""Files with one format, whatever their name: what is said of them, and the ends they may have."""
 
 _BESIDE_OUTPUT = ("resume", "dask")
 """Options that keep files beside the output."""
@@ -76,36 +43,52 @@ def check_files(request: CommandOptions) -> None:
         raise FormatError(
             f"{spelled('dask')} needs files as input: workers do not see standard input"
         )
+    paths = _files_written(request)
     if values.get("shard") is not None and isinstance(request, OutputOptions):
-        values["output"] = request.writing.path
-    paths = {name: values.get(name) for name in _WRITTEN}
+        paths["output"] = request.writing.path
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
-    for option in _WRITTEN:
-        path, called = paths[option], _called(option)
-        if path is None or _is_device(path):
+    for option, path in paths.items():
+        called = _called(option)
+        if _is_device(path):
             continue
         refuse_inputs(path, read)
         if path != "-":
             _refuse_beside(path, read)
-            _refuse_beside(path, [paths[name] for name in _WRITTEN if name != option])
+            _refuse_beside(path, [other for name, other in paths.items() if name != option])
         other = written.setdefault(path if path == "-" else os.path.realpath(path), called)
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
             raise FormatError(f"{other} and {called} are both {shown}; choose another file")
-    for option, (what, endings) in _OF_ONE_FORMAT.items():
-        path = paths[option]
-        if path is not None and not _is_device(path):
+    for _, kind, path in _values_by_kind(request):
+        if kind.format is not None and path is not None and not _is_device(path):
+            what, endings = kind.format
             check_ending(path, endings, what)
 
 
-def files_read(request: CommandOptions) -> list[str | None]:
+def files_read(request: CommandOptions) -> list[str]:
     """Return the files that are read, as the options name them."""
-    values = values_of(request)
-    several = (*values.get("inputs", ()), *values.get("also", ()))
-    named = (values.get(name) for name in _READ)
-    return [*(value if isinstance(value, str) else None for value in named), *several]
+    values = [value for _, kind, value in _values_by_kind(request) if kind.is_read]
+    several = (value if isinstance(value, (list, tuple)) else (value,) for value in values)
+    return [path for paths in several for path in paths if isinstance(path, str)]
+
+
+def _values_by_kind(request: CommandOptions) -> Iterator[tuple[str, Kind, Any]]:
+    """Yield the name, kind and value of each option that has a kind."""
+    for slot in slots_of(type(request)):
+        if slot.option.kind is not None:
+            yield slot.option.name, slot.option.kind, slot.value(request)
+
+
+def _files_written(request: CommandOptions) -> dict[str, str]:
+    """Return the files that are written, by option: the output first."""
+    paths = {
+        name: path
+        for name, kind, path in _values_by_kind(request)
+        if kind.is_written and path is not None
+    }
+    return {name: paths[name] for name in sorted(paths, key=lambda name: name != "output")}
 
 
 def check_log(request: CommandOptions) -> None:
@@ -116,24 +99,23 @@ def check_log(request: CommandOptions) -> None:
     FormatError
         It is an input or an output, or its name says that it is compressed.
     """
-    values = values_of(request)
-    log = values["log"]
+    paths = _files_written(request)
+    log = paths.pop("log")
     if log.lower().endswith(COMPRESSED_SUFFIXES):
         raise FormatError(f"'{log}': a log is appended to, and not compressed")
     refuse_inputs(log, files_read(request))
     place = os.path.realpath(log)
-    for name in _WRITTEN:
-        path = values.get(name)
-        if name != "log" and path is not None and os.path.realpath(path) == place:
+    for name, path in paths.items():
+        if os.path.realpath(path) == place:
             raise FormatError(
                 f"{_called(name)} and {_called('log')} are both '{path}'; choose another file"
             )
 
 
-def _refuse_beside(output: str, paths: Iterable[str | None]) -> None:
+def _refuse_beside(output: str, paths: Iterable[str]) -> None:
     """Refuse other files of the run that have names which belong to an output."""
     for path in paths:
-        if path is not None and path != "-" and is_beside(path, output):
+        if path != "-" and is_beside(path, output):
             raise FormatError(f"'{path}' has a name that belongs to the output '{output}'")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, group, option, place, request
 from pairalign.jobs.splits.interactions_request import (
@@ -49,9 +49,9 @@ class GroupsOptions(OutputOptions):
         "GROUPS",
         "folds as CSV with a header line, .clstr, .uc, a table of representatives and members "
         "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
-        kind=PATH,
+        kind=IN_FILE,
     )
-    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH, nargs="?")
+    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=IN_FILE, nargs="?")
     writing: OutputRules = group(
         OutputRules,
         but=("format", *AT_ONCE),

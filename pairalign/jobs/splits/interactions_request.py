@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE
 from pairalign.base.declaration import Rule, excluded, option, place, request
 from pairalign.requests.shared import CommandOptions, ProblemOptions, StrandOptions, needs_local
 from pairalign.requests.similar import FoldsSimilarOptions
@@ -29,7 +29,7 @@ class SecondFileOptions(CommandOptions):
     input2: str | None = place(
         "IN2",
         "with --pairs: the second set (default: both names of a pair are of IN)",
-        kind=PATH,
+        kind=IN_FILE,
         nargs="?",
         decides=False,
         surface="command",
@@ -48,7 +48,7 @@ class InteractionsOptions(CommandOptions):
     second_clusters: Any = option(
         help="in place of IN2: names and clusters (CSV, .clstr, .uc or .tsv), such as of ligands",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
     )
 
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import PATH, POSITIVE, SEED, SHARE, parse_share
+from pairalign.base.arguments import FOLDER, IN_FILE, POSITIVE, SEED, SHARE, out_file, parse_share
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.declaration import Rule, again, flag, group, option, request
 from pairalign.jobs.splits.interactions_request import (
     INTERACTION_RULES,
@@ -61,14 +62,14 @@ class FoldsOutput(OutputOptions):
     removed: str | None = option(
         help="write there what was removed",
         metavar="CSV",
-        kind=PATH,
+        kind=out_file("what is removed is written as a table", TABLE_ENDINGS),
         decides=False,
         surface="command",
     )
     folds_dir: str | None = option(
         help="write the sequences of each fold into this folder as well: train.fasta, fold_0.fasta",
         metavar="DIR",
-        kind=PATH,
+        kind=FOLDER,
         decides=False,
         surface="command",
     )
@@ -82,12 +83,12 @@ class SplitPairsOptions(InteractionsOptions):
         help="split interactions: a table, CSV or TSV, with a name of IN and one of IN2 in its "
         "first columns; OUT has those that are kept, and their folds",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
     )
     members: str | None = option(
         help="write there the fold of each sequence of both sets",
         metavar="CSV",
-        kind=PATH,
+        kind=out_file("folds are written as a table", TABLE_ENDINGS),
         decides=False,
         surface="command",
     )
@@ -215,7 +216,7 @@ class LabelsOptions(CommandOptions):
     table: str | None = option(
         help="CSV or TSV with columns NAME instead of headers; names are in its first column",
         metavar="FILE",
-        kind=PATH,
+        kind=IN_FILE,
         group=_LABELS,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE
 from pairalign.base.declaration import group, place, request
 from pairalign.requests.files_request import PartsOptions
 from pairalign.requests.resources import ResourcesOptions
@@ -22,7 +22,7 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
     )
 
     new: tuple[str, ...] = place(
-        "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
+        "NEW", "files of sequences, which come last", kind=IN_FILE, nargs="+", is_several=True
     )
     writing: OutputRules = group(
         OutputRules,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.arguments import PATH
+from pairalign.base.arguments import IN_FILE
 from pairalign.base.choices import READER_NAMES, TABLES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
@@ -31,10 +31,12 @@ class CheckedFiles(CommandOptions):
     """The file, and the sequences of its records."""
 
     alignments: str = place(
-        "ALIGNMENTS", "the file to check, compressed or not; - is stdin", kind=PATH
+        "ALIGNMENTS", "the file to check, compressed or not; - is stdin", kind=IN_FILE
     )
-    input: str = place("SEQUENCES", f"the queries: {SEQUENCE_FILE}", kind=PATH)
-    input2: str | None = place("SEQUENCES2", "the targets, if not in there", kind=PATH, nargs="?")
+    input: str = place("SEQUENCES", f"the queries: {SEQUENCE_FILE}", kind=IN_FILE)
+    input2: str | None = place(
+        "SEQUENCES2", "the targets, if not in there", kind=IN_FILE, nargs="?"
+    )
 
 
 @request
