@@ -243,7 +243,7 @@ def test_names_for_the_tree_are_checked_first(files, capsys):
 
 def test_refusals():
     tree = pairalign.msa(FAMILY).tree
-    with pytest.raises(UsageError, match="tree_in is of the sequences alone"):
+    with pytest.raises(UsageError, match="tree_in is of the sequences as they are"):
         pairalign.msa(FAMILY, tree_in=tree, homologs=DATABASE)
     bases = SequenceSet.from_strings({"d": "ACGTTGCA" * 9}, alphabet="dna", source="bases.fa")
     with pytest.raises(

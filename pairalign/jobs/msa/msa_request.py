@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.arguments import IN_FILE, POSITIVE, SEED_OF_CHANCE, out_file
@@ -15,7 +14,16 @@ from pairalign.base.choices import (
     STRANDS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
+from pairalign.base.declaration import (
+    Rule,
+    choice,
+    excluded,
+    excludes,
+    flag,
+    option,
+    place,
+    request,
+)
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 
 _OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also", "report")
 """Options that say something of one family."""
-_NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also")
+_NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also", "strand")
 """Options that need one alignment, or none."""
 _NOT_FORETOLD = ("merge", "add", "confidence_of", "tree_in", "homologs")
 """Options with which the pairs of one guide tree a family are not what is aligned."""
@@ -147,17 +155,10 @@ class MsaArguments(InputArguments, CoreArguments, total=False):
 class HomologsOptions(CommandOptions):
     """Sequences of a database that help to align a family."""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            lambda request: request.homologs is None and request.keep_homologs,
-            "{keep_homologs} needs {homologs=DB}",
-        ),
-        Rule(
-            lambda request: (
-                request.homologs is None and request.homologs_per_family != HOMOLOGS_PER_FAMILY
-            ),
-            "{homologs_per_family} needs {homologs=DB}",
-        ),
+    RULES: ClassVar[tuple[Rule, ...]] = excluded(
+        lambda request: request.homologs is None,
+        "{} needs {homologs=DB}",
+        *("keep_homologs", "homologs_per_family"),
     )
 
     homologs: Any = option(
@@ -175,64 +176,6 @@ class HomologsOptions(CommandOptions):
     )
     keep_homologs: bool = flag(
         "leave homologs in the result, of any family: homolog_NAME/FIRST-LAST"
-    )
-
-
-def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
-    return Rule(lambda request: request.is_of_families and is_broken(request), says)
-
-
-def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
-    return Rule(lambda request: not request.is_of_families and is_broken(request), says)
-
-
-def _is_not_foretold(name: str) -> Rule:
-    return Rule(
-        lambda request: request.dry_run and bool(value_of(request, name)),
-        f"{{dry_run}} is of the guide trees of sequences: leave {{{name}}} out",
-    )
-
-
-def _is_one_familys(name: str) -> Rule:
-    return _of_families(
-        lambda request: bool(value_of(request, name)),
-        f"{{{name}}} is of one family: leave it out, or align one into a file",
-    )
-
-
-def _is_not_merged(name: str) -> Rule:
-    return Rule(
-        lambda request: request.merge and _is_given(value_of(request, name)),
-        f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
-    )
-
-
-def _is_given(value: object) -> bool:
-    """Whether there is a value; tables have no truth."""
-    return len(value) > 0 if isinstance(value, tuple) else value is not None
-
-
-def _has_no_homologs(name: str, why: str) -> Rule:
-    return Rule(
-        lambda request: request.homologs is not None and value_of(request, name) is not None,
-        f"{{{name}}} {why}: leave {{homologs}} out",
-    )
-
-
-def _keeps_strands(name: str, why: str) -> Rule:
-    return Rule(
-        lambda request: request.strand != STRANDS[0] and bool(getattr(request, name)),
-        f"{{strand=both}} turns sequences, but {{{name}}} {why}: leave one out",
-    )
-
-
-def _needs_a_tree(name: str, other: str, why: str) -> Rule:
-    return _of_one_family(
-        lambda request: (
-            value_of(request, name) not in (None, MSA_ORDERS[0])
-            and value_of(request, other) is not None
-        ),
-        f"{{{name}}} needs a guide tree, but {{{other}}} {why}",
     )
 
 
@@ -261,39 +204,36 @@ class MsaOptions(
     STDOUT_FORMAT: ClassVar[str] = "fasta"
     POSTERIORS: ClassVar[bool] = True
     RULES: ClassVar[tuple[Rule, ...]] = (
-        _of_families(
-            lambda request: request.writing.output in (None, "-"),
+        Rule(
+            lambda request: request.is_of_families and request.writing.output in (None, "-"),
             "several families are written into a folder: give its name with -o",
         ),
-        _of_families(
-            lambda request: not request.inputs,
+        Rule(
+            lambda request: request.is_of_families and not request.inputs,
             "'{.output}' is a folder: expected IN, a family or several",
         ),
-        *map(_is_one_familys, _OF_ONE),
-        *map(_is_not_merged, _NOT_MERGED),
-        *map(_is_not_foretold, _NOT_FORETOLD),
+        *excluded(
+            lambda request: request.is_of_families,
+            "{} is of one family: leave it out, or align one into a file",
+            *_OF_ONE,
+        ),
+        *excludes("merge", "takes alignments alone", *_NOT_MERGED),
+        *excludes("dry_run", "is of the guide trees of sequences", *_NOT_FORETOLD),
         Rule(
             lambda request: request.merge and len(request.inputs) < 2,
             "{merge} needs two alignments or more",
         ),
-        _of_one_family(
+        Rule(
             lambda request: (request.add is None) != (request.to is None),
             "{add=NEW} and {to=AFA} come together",
         ),
-        _of_one_family(
+        Rule(
             lambda request: (request.add is None) == (not request.inputs),
             "expected sequences, or {add=NEW} {to=AFA} in their place",
         ),
-        *(_needs_a_tree(name, "add", "keeps the alignment") for name in _OF_A_TREE),
-        *(_needs_a_tree(name, "confidence_of", "aligns nothing") for name in _OF_A_TREE),
-        _of_one_family(
-            lambda request: request.add is not None and request.confidence_of is not None,
-            "{add} and {confidence_of}: leave one out",
-        ),
-        _of_one_family(
-            lambda request: request.add is not None and bool(request.reading.also),
-            "{also} does not go with {add}: leave one out",
-        ),
+        *excludes("add", "keeps the alignment", "confidence_of", "also", "homologs", *_OF_A_TREE),
+        *excludes("confidence_of", "aligns nothing", "homologs", "strand", *_OF_A_TREE),
+        *excludes("tree_in", "is of the sequences as they are", "homologs", "strand"),
         *HomologsOptions.RULES,
         Rule(
             lambda request: (
@@ -304,12 +244,6 @@ class MsaOptions(
             "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
             f"of {', '.join(MSA_WITH_CONFIDENCE)}",
         ),
-        _keeps_strands("merge", "keeps alignments"),
-        _keeps_strands("confidence_of", "aligns nothing"),
-        _keeps_strands("tree_in", "is of sequences as they are"),
-        _has_no_homologs("add", "keeps the alignment"),
-        _has_no_homologs("confidence_of", "aligns nothing"),
-        _has_no_homologs("tree_in", "is of the sequences alone"),
     )
 
     writing: OutputRules = written_as(tuple(MSA_SUFFIXES), "fasta", but=("shard", "dask"))
