@@ -190,6 +190,17 @@ def test_clades_of_new_sequences_are_aligned_first():
     assert rows(turned)[:6:-1] == rows(alignment)[7:]
 
 
+def test_copies_of_new_sequences_change_no_other_row():
+    sequences = family(16)
+    strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
+    old = pairalign.msa(dict(list(strings.items())[:4]), confidence=False)
+    new = dict(list(strings.items())[4:])
+    once = rows(pairalign.msa(add=new, to=old, confidence=False))
+    copies = {f"c{number}": new["s9"] for number in range(9)}
+    text = rows(pairalign.msa(add={**new, **copies}, to=old, confidence=False))
+    assert text == [*once, *[once[9]] * 9]
+
+
 def test_a_gap_column_of_the_alignment_is_kept(tmp_path):
     theirs = tmp_path / "theirs.afa"
     theirs.write_text(">a\nMKTAY-IAKQRQIS\n>b\nMKTAY-LAKQRNIS\n")

@@ -48,6 +48,11 @@ def write_family(path: Path, count: int, length: int = 30) -> None:
     path.write_text("".join(lines))
 
 
+def others_of(added: str) -> str:
+    """Return as many new sequences that are no copies of these."""
+    return added.replace(">new", ">newer").replace("A", "W")
+
+
 COMMANDS = {
     "posterior.tsv": (["posterior"], 8),
     "posterior.npz": (["posterior"], 8),
@@ -127,7 +132,7 @@ def test_additions_go_on_where_they_were_ended(format, here, monkeypatch, comput
     write_family(here / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     added = (here / "family.fa").read_text().replace(">s", ">new")
-    (here / "new.fa").write_text(added + added.replace(">new", ">newer"))
+    (here / "new.fa").write_text(added + others_of(added))
     command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o"]
     computed["calls"] = 0
     assert main([*command, f"whole.{format}"]) == 0
@@ -156,7 +161,7 @@ def test_clades_of_additions_go_on_where_they_were_ended(here, monkeypatch, comp
     write_family(here / "others.fa", 9)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     others = (here / "others.fa").read_text().replace(">s", ">new")
-    (here / "new.fa").write_text(others + others.replace(">new", ">newer"))
+    (here / "new.fa").write_text(others + others_of(others))
     command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o"]
     clades: list[int] = []
     fits_of = adding._fits_of

@@ -1,10 +1,10 @@
 """New sequences in an alignment that is given, whose columns stay as they are.
 
-Clades of new sequences, which are nearer to each other than to the alignment, are aligned first.
-Each is joined by the posteriors between its sequences and those that are the nearest to them by
-global scores: by the heaviest chain of columns (``cpu/msa/chain.cpp``). Clades do not depend on
-each other. Columns that match none are put between those of the alignment, from the left; those of
-two clades are not aligned with each other.
+Clades of new sequences, which are nearer to each other than to the alignment, are aligned first,
+one of all copies each. A clade is joined by the posteriors between its sequences and those that are
+the nearest to them by global scores: by the heaviest chain of columns (``cpu/msa/chain.cpp``).
+Clades do not depend on each other. Columns that match none are put between those of the alignment,
+from the left; those of two clades are not aligned with each other.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pairalign.engines.posterior_computer import PosteriorRequest
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.jobs.msa.aligned_fasta import AnyAlignment, read_alignment
 from pairalign.jobs.msa.confidence import Confidence
+from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import distances_to, family_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices
@@ -114,6 +115,8 @@ def _join_new(
     both: SequenceSet, old: MultipleAlignment, run: FamilyRun
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Return the columns of all residues, those of the alignment first, and how many there are."""
+    new = distinct_members(both.reordered(np.arange(len(old), len(both))))
+    both = both.reordered(np.append(np.arange(len(old)), len(old) + new.members))
     clades, nearest = _clades(both, len(old), run.resources)
     order, lengths = np.concatenate(clades), both.lengths.astype(np.int64)
     fits = _fits_before(run.kept, lengths[order])
@@ -150,8 +153,8 @@ def _join_new(
                     run.kept.add("added", arrays, len(targets))
                 fits += added
                 meter.update(int(costs[members - len(old)].sum()))
-    by_input = [fits[place] for place in np.argsort(order).tolist()]
-    return _columns_of(old, by_input)
+    by_input = np.argsort(order)[new.places]
+    return _columns_of(old, [fits[place] for place in by_input.tolist()])
 
 
 def _batches(clades: list[Indices], done: int) -> list[list[Indices]]:
@@ -195,10 +198,10 @@ def _clades(both: SequenceSet, old: int, resources: Resources) -> tuple[list[Ind
         Input indices of the nearest sequences of the alignment, a row for each new one, ascending.
     """
     new = both.reordered(np.arange(old, len(both)))
-    order = new.canonical_order().astype(np.int64)
     distances = distances_to(new, both.reordered(np.arange(old)), resources)
     nearest = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
-    apart, tree = distances.min(axis=1)[order], family_tree(new.reordered(order), resources)
+    apart = distances.min(axis=1).astype(np.float64)  # sums are exact
+    tree = family_tree(new, resources)
     clades = {leaf: [leaf] for leaf in range(len(new))}
     for merge, (first, second) in enumerate(tree.children.tolist(), len(new)):
         members = clades.get(first, []) + clades.get(second, [])
@@ -206,7 +209,7 @@ def _clades(both: SequenceSet, old: int, resources: Resources) -> tuple[list[Ind
         if is_whole and tree.linkage[merge - len(new), 2] < apart[members].mean():
             del clades[first], clades[second]
             clades[merge] = members
-    return [old + order[members] for members in clades.values()], nearest
+    return [old + np.array(members) for members in clades.values()], nearest
 
 
 def _fits_of(
