@@ -118,6 +118,14 @@ def test_only_distant_families_are_searched_unless_homologs_are_kept(keep, caplo
     assert caplog.text.count("1 of 1 families are not distant") == (not keep)
 
 
+def test_whether_a_large_family_is_distant_takes_no_posteriors_of_all_pairs():
+    small = Resources(device="cpu", memory=40 << 20, threads=1)
+    for share in (0.1, 0.55):
+        large = make_set({f"m{k}": relative(share) for k in range(200)})
+        found = find_homologs({"": large}, make_set(PLANTED), most=300, resources=small)[""]
+        assert (found.found > 0) == (share > 0.1)
+
+
 def test_what_is_far_has_no_place_beyond_the_limit():
     """An E-value grows with the database: the farthest hits are none in a larger one."""
     few = found_in(DATABASE, most=1000)

@@ -39,7 +39,7 @@ from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confid
 from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import family_tree
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, tree_weights
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, evenly, tree_weights
 from pairalign.jobs.msa.large import ENTRY_BYTES, align_large, shorter_residues
 from pairalign.jobs.msa.msa_result import MultipleAlignment
 from pairalign.jobs.msa.relatives import placed_members
@@ -164,8 +164,10 @@ def _align_members(sequences: SequenceSet, tree: GuideTree | None, run: FamilyRu
 
 
 def is_distant(sequences: SequenceSet, resources: Resources) -> bool:
-    """Tell whether a family is aligned better with homologs."""
+    """Tell whether a family is aligned better with homologs, of a large one by a group of it."""
     distinct = distinct_members(sequences).aligned
+    if len(distinct) > MOST_IN_GROUP:
+        distinct = distinct.reordered(evenly(np.arange(len(distinct)), MOST_IN_GROUP))
     if len(distinct) == 1:
         return False
     posteriors = _posteriors(distinct, FamilyRun(resources))
