@@ -262,8 +262,9 @@ class TableRows:
     def __init__(self, text: str, source: str) -> None:
         self._source = source
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
-        delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-        lines = io.StringIO(text, newline="\n")  # line ends between quotes stay
+        lines = io.StringIO(text, newline="")  # line ends between quotes stay
+        delimiter = "\t" if "\t" in lines.readline() else ","
+        lines.seek(0)
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
 
     def __iter__(self) -> TableRows:

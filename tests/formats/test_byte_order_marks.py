@@ -48,6 +48,17 @@ def test_a_byte_order_mark_is_skipped(name, tmp_path):
     assert read(str(path)) == expected
 
 
+@pytest.mark.parametrize("end", [b"\r", b"\r\n"])
+@pytest.mark.parametrize("name", [name for name in READERS if name.endswith(".csv")])
+def test_tables_have_any_line_end(name, end, tmp_path):
+    text, read = READERS[name]
+    path = tmp_path / name
+    path.write_bytes(text)
+    expected = read(str(path))
+    path.write_bytes(text.replace(b"\n", end))
+    assert read(str(path)) == expected
+
+
 @pytest.mark.parametrize("format", READ_AS)
 def test_a_mark_before_alignments(format, here):
     """Of each text that `verify` reads; a name may begin with one, too."""
