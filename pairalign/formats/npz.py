@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,7 @@ class Spool:
         try:
             self._file.seek(place * self.kind.itemsize)
             self._file.write(values.astype(self.kind, copy=False).tobytes())
+            self._file.flush()  # where there is no room for the last of it, this says so
         except OSError as error:
             from tempfile import gettempdir
 
@@ -94,8 +96,9 @@ class Spool:
         return Pieces(self.kind, len(self), self, repeats)
 
     def close(self) -> None:
-        """Forget all values."""
-        self._file.close()
+        """Forget all values, also those for which there was no room."""
+        with suppress(OSError):
+            self._file.close()
 
 
 def names_array(some: Callable[[], Iterable[list[str]]]) -> npt.NDArray[np.str_] | Pieces:

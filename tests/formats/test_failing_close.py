@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pairalign
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import is_hidden_name
 from pairalign.errors import OutputError
-from pairalign.formats import output
+from pairalign.formats import npz, output
 from pairalign.formats.output import FileOutput, check_writable
 
 
@@ -53,4 +54,18 @@ def test_a_full_disk(name, tmp_path, monkeypatch):
     monkeypatch.setattr(FileOutput, "write", write)
     with pytest.raises(OutputError, match="No space left on device"):
         posteriors.write(tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_room_for_the_last_values_that_wait(tmp_path, monkeypatch):
+    """They are in the file object yet, and closing that fails as well."""
+    monkeypatch.setattr(npz, "_IN_MEMORY", 1)
+    posteriors = pairalign.posterior(["MKVLAAGG", "MKVAAGG"], device="cpu")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot write .*: File too large"):
+            posteriors.write(tmp_path / "x.npz")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert os.listdir(tmp_path) == []
