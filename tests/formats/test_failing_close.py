@@ -64,7 +64,7 @@ def test_no_room_for_the_last_values_that_wait(tmp_path, monkeypatch):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
     try:
-        with pytest.raises(OutputError, match="cannot write .*: File too large"):
+        with pytest.raises(OutputError, match=r"cannot write .*: File too large"):
             posteriors.write(tmp_path / "x.npz")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
