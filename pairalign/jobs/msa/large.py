@@ -212,6 +212,7 @@ class Aligner:
             PosteriorRequest(
                 sequences,
                 threads=threads // self.threads,
+                part_threads=resources.used_threads,
                 memory_bytes=self._memory_bytes,
                 cells=self.cells,
                 calls=self.threads,
