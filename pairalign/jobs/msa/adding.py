@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +25,10 @@ from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.distinct_members import distinct_members
 from pairalign.jobs.msa.family_run import FamilyRun
 from pairalign.jobs.msa.family_tree import distances_to, family_tree
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, subtrees
 from pairalign.jobs.msa.merging import together
 from pairalign.jobs.msa.msa_result import MultipleAlignment
-from pairalign.jobs.msa.one_family import align_members, score_alignment
+from pairalign.jobs.msa.one_family import align_along, score_alignment
 from pairalign.jobs.msa.relatives import find_elsewhere, find_relatives
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets, with_alphabet
 from pairalign.jobs.run.kept_results import KeptResults
@@ -36,9 +37,18 @@ from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import guess_alphabet
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.tree import GuideTree
 
 NEAREST = 16
 """Sequences of the alignment that a new one is compared with."""
+
+
+class _Clade(NamedTuple):
+    """Input indices of new sequences, ascending, and the tree along which these are aligned."""
+
+    members: Indices
+    tree: GuideTree
+
 
 _Fit = npt.NDArray[np.int32]
 """Of each residue of a new sequence, shape (2, length): its column, or ~ the columns before it; and
@@ -118,7 +128,8 @@ def _join_new(
     new = distinct_members(both.reordered(np.arange(len(old), len(both))))
     both = both.reordered(np.append(np.arange(len(old)), len(old) + new.members))
     clades, nearest = _clades(both, len(old), run.resources)
-    order, lengths = np.concatenate(clades), both.lengths.astype(np.int64)
+    order = np.concatenate([clade.members for clade in clades])
+    lengths = both.lengths.astype(np.int64)
     fits = _fits_before(run.kept, lengths[order])
     batches = _batches(clades, len(fits))
     each = nearest.shape[1]
@@ -138,13 +149,13 @@ def _join_new(
             show_progress(cells, run.resources.progress, doing="aligning") as meter,
         ):
             for batch in batches:
-                members = np.concatenate(batch)
+                members = np.concatenate([clade.members for clade in batch])
                 targets = np.repeat(members, each).astype(np.int32)
                 partners = nearest[members - len(old)].ravel().astype(np.int32)
                 posteriors = engine.compute(partners, targets)
                 added, start = [], 0
                 for clade in batch:
-                    stop = start + each * len(clade)
+                    stop = start + each * len(clade.members)
                     part = part_of(posteriors, start, stop)
                     added += _fits_of(clade, part, both, old, silent)
                     start = stop
@@ -157,15 +168,15 @@ def _join_new(
     return _columns_of(old, [fits[place] for place in by_input.tolist()])
 
 
-def _batches(clades: list[Indices], done: int) -> list[list[Indices]]:
+def _batches(clades: list[_Clade], done: int) -> list[list[_Clade]]:
     """Return the clades after some sequences, about `_AT_ONCE` sequences at a time."""
-    batches: list[list[Indices]] = []
+    batches: list[list[_Clade]] = []
     count = 0
     for clade in clades:
-        count += len(clade)
+        count += len(clade.members)
         if count <= done:
             continue
-        if not batches or sum(map(len, batches[-1])) >= _AT_ONCE:
+        if not batches or sum(len(one.members) for one in batches[-1]) >= _AT_ONCE:
             batches.append([])
         batches[-1].append(clade)
     return batches
@@ -186,45 +197,45 @@ def _fits_before(kept: KeptResults | None, lengths: Indices) -> list[_Fit]:
     return fits
 
 
-def _clades(both: SequenceSet, old: int, resources: Resources) -> tuple[list[Indices], Indices]:
+def _clades(both: SequenceSet, old: int, resources: Resources) -> tuple[list[_Clade], Indices]:
     """Return clades of new sequences, and what each new sequence is compared with.
 
     Returns
     -------
-    clades : list of ndarray of int64
-        Input indices: largest subtrees of at most `MOST_IN_GROUP` sequences that are nearer to each
-        other than each is to the alignment, in the mean.
+    clades : list of _Clade
+        Largest subtrees of at most `MOST_IN_GROUP` sequences that are nearer to each other than
+        each is to the alignment, in the mean.
     nearest : ndarray of int64
         Input indices of the nearest sequences of the alignment, a row for each new one, ascending.
     """
     new = both.reordered(np.arange(old, len(both)))
     distances = distances_to(new, both.reordered(np.arange(old)), resources)
     nearest = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
-    apart = distances.min(axis=1).astype(np.float64)  # sums are exact
     tree = family_tree(new, resources)
-    clades = {leaf: [leaf] for leaf in range(len(new))}
+    apart = [*distances.min(axis=1).tolist(), *[0.0] * len(tree.children)]  # sums are exact
+    are_whole = np.ones(tree.root + 1, np.bool_)
     for merge, (first, second) in enumerate(tree.children.tolist(), len(new)):
-        members = clades.get(first, []) + clades.get(second, [])
-        is_whole = first in clades and second in clades and len(members) <= MOST_IN_GROUP
-        if is_whole and tree.linkage[merge - len(new), 2] < apart[members].mean():
-            del clades[first], clades[second]
-            clades[merge] = members
-    return [old + np.array(members) for members in clades.values()], nearest
+        apart[merge] = apart[first] + apart[second]
+        between, size = tree.linkage[merge - len(new), 2:]
+        is_near = size <= MOST_IN_GROUP and between * size < apart[merge]
+        are_whole[merge] = is_near and are_whole[[first, second]].all()
+    _, groups, trees = subtrees(tree, are_whole[len(new) :])
+    return [_Clade(old + members, own) for members, own in zip(groups, trees, strict=True)], nearest
 
 
 def _fits_of(
-    clade: Indices,
+    clade: _Clade,
     posteriors: SparsePosteriors,
     both: SequenceSet,
     old: MultipleAlignment,
     run: FamilyRun,
 ) -> list[_Fit]:
     """Return where the residues of the sequences of a clade are, by the pairs of all in turn."""
-    sequences = both.reordered(clade)
-    columns, width = align_members(sequences, run)
+    sequences = both.reordered(clade.members)
+    columns, width = align_along(sequences, clade.tree, run)
     starts, counts = sequences.offsets, np.diff(posteriors.offsets)
     first = np.repeat(both.offsets[posteriors.queries], counts) + posteriors.rows
-    each = len(posteriors) // len(clade)
+    each = len(posteriors) // len(clade.members)
     second = np.repeat(np.repeat(starts[:-1], each), counts) + posteriors.columns
     kept, places, whole = join_columns(
         old.columns[first], columns[second], posteriors.values, (old.width, width)

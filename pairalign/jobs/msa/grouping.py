@@ -58,8 +58,7 @@ def joins_of(tree: GuideTree) -> list[Join]:
 
 def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
     """Take the largest subtrees of at most `most` sequences for groups."""
-    roots = _roots(tree, tree.linkage[:, 3] <= most)
-    groups, trees = _subtrees(tree, roots)
+    roots, groups, trees = subtrees(tree, tree.linkage[:, 3] <= most)
     part = {root: number for number, root in enumerate(roots)}
     joins: list[Join] = []
     for merge in np.flatnonzero(tree.linkage[:, 3] > most).tolist():
@@ -69,8 +68,17 @@ def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
     return Grouping(groups, trees, joins)
 
 
-def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[GuideTree]]:
-    """Return the sequences below some nodes, which are all, and the trees that join them."""
+def subtrees(
+    tree: GuideTree, is_whole: npt.NDArray[np.bool_]
+) -> tuple[list[int], list[Indices], list[GuideTree]]:
+    """Return the largest subtrees that are whole, and leaves: roots, sequences, trees.
+
+    Parameters
+    ----------
+    is_whole : ndarray of bool, shape (n-1,)
+        Of each merge.
+    """
+    roots = _roots(tree, is_whole)
     count, below = len(tree), np.full(tree.root + 1, len(roots))
     below[roots] = np.arange(len(roots))
     for merge in range(count - 2, -1, -1):
@@ -86,7 +94,7 @@ def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[Gu
         linkage[:, :2] = children
         names = [tree.names[index] for index in members.tolist()]
         trees.append(GuideTree(names, children, tree.lengths[group_merges], linkage, tree.method))
-    return groups, trees
+    return roots, groups, trees
 
 
 def cut_trees(
@@ -111,9 +119,9 @@ def cut_trees(
     pieces: list[Indices] = []
     parts: list[GuideTree] = []
     for group, tree in zip(groups, trees, strict=True):
-        members, subtrees = _subtrees(tree, _roots(tree, tree.linkage[:, 2] <= farthest))
+        _, members, own = subtrees(tree, tree.linkage[:, 2] <= farthest)
         pieces += [group[indices] for indices in members]
-        parts += subtrees
+        parts += own
     return pieces, parts
 
 

@@ -137,9 +137,11 @@ class _Aligned(NamedTuple):
     posteriors: SparsePosteriors | None
 
 
-def align_members(sequences: SequenceSet, run: FamilyRun) -> tuple[npt.NDArray[np.int32], int]:
+def align_along(
+    sequences: SequenceSet, tree: GuideTree, run: FamilyRun
+) -> tuple[npt.NDArray[np.int32], int]:
     """Return the columns of some sequences, and how many there are."""
-    aligned = _align_members(sequences, None, run)
+    aligned = _align_members(sequences, tree, run)
     return aligned.columns, aligned.width
 
 
