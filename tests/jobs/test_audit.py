@@ -106,6 +106,8 @@ def test_clusters_of_other_programs(folder, capfd):
     asked = ("audit", "-", "in.fa", "--from", "uc", "-o", "-", "--min-identity", "0.8")
     done = run(*asked, "--across", "none", cwd=folder, input=(folder / "x.uc").read_bytes())
     assert done.stdout.decode().splitlines() == (folder / "violations.csv").read_text().splitlines()
+    said = f"{len(rows)} members not reaching it with the representative, from"
+    assert said in done.stderr.decode()
     capfd.readouterr()
     audit(folder, "x.uc", "in.fa", "--explain")
     assert "of 780 pairs dropped" in capfd.readouterr().err

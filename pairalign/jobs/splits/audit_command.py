@@ -157,7 +157,7 @@ def _describe(violations: Violations, lines: Lines) -> None:
         lines.add_leakage(violations.leakage, "that reach it")
     if under is not None:
         identities = under.identity.tolist()
-        text = _count(identities, "member", "below it with the representative")
+        text = _count(identities, "member", "not reaching it with the representative")
         lines.add("under", text, under=len(identities))
 
 
