@@ -270,9 +270,9 @@ def out_file(what: str, endings: tuple[str, ...]) -> Kind:
     return OUT_FILE._replace(format=(what, endings))
 
 
-FOLDER = Kind(_parse_path, "the name of a file", completes="files")
-IN_FILE = FOLDER._replace(is_read=True)
-OUT_FILE = FOLDER._replace(is_written=True)
+FOLDER = Kind(_parse_path, "the name of a folder", completes="files")
+IN_FILE = Kind(_parse_path, "the name of a file", completes="files", is_read=True)
+OUT_FILE = IN_FILE._replace(is_read=False, is_written=True)
 LOCUS = Kind(parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
 MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices", is_read=True)
 POSITIVE = Kind(_parse_positive, "a whole number of at least 1", least=1)
