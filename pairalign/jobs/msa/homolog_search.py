@@ -93,8 +93,9 @@ def find_homologs(
         search = _Search([families[name] for name in helped], database, resources)
         homologs |= zip(helped, search.homologs(most), strict=True)
     if len(helped) < len(small):
-        spared, count = len(small) - len(helped), len(families)
-        log.info("%d of %d families are not distant: they take no homologs", spared, count)
+        number, of = len(small) - len(helped), len(families)
+        text = f"{number} of {of} families are not distant: they take no homologs"
+        log.info(text if of > 1 else "the family is not distant: it takes no homologs")
     return homologs
 
 
