@@ -360,6 +360,17 @@ def test_standard_output_by_descriptor(tmp_path, capfdbinary):
     assert capfdbinary.readouterr().out.decode() == f"before\n{expected}after\n"
 
 
+def test_a_reader_that_goes_away(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(BrokenPipeError) as caught, open_output(pipe) as output:
+        os.close(reader)
+        output.write(bytes(1000))
+    assert isinstance(caught.value, OutputError)
+    assert caught.value.errno == errno.EPIPE
+
+
 def test_an_output_of_its_own(tmp_path):
     """`open_output` serves formats that are not alignments: trees, distances."""
     with open_output(tmp_path / "a.nwk") as output:
