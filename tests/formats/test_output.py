@@ -364,9 +364,14 @@ def test_a_reader_that_goes_away(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(BrokenPipeError) as caught, open_output(pipe) as output:
-        os.close(reader)
-        output.write(bytes(1000))
+
+    def write() -> None:
+        with open_output(pipe) as output:
+            os.close(reader)
+            output.write(bytes(1000))
+
+    with pytest.raises(BrokenPipeError) as caught:
+        write()
     assert isinstance(caught.value, OutputError)
     assert caught.value.errno == errno.EPIPE
 
