@@ -141,7 +141,7 @@ def compute_pieces(
     engine: PosteriorComputer,
     pieces: Iterator[Pairs],
     at_once: int,
-    count: Callable[[Pairs], object] = lambda pairs: None,
+    count: Callable[[SparsePosteriors], object] = lambda computed: None,
 ) -> Iterator[SparsePosteriors]:
     """Compute pieces of pairs, several at a time where the engine is best given several.
 
@@ -152,8 +152,8 @@ def compute_pieces(
     pieces : iterator of (ndarray of int32, ndarray of int32)
     at_once : int
         Pieces in a call; the results of two calls are in memory, of a GPU of `BATCHES`.
-    count : callable (pairs) -> None
-        Told of the pairs of each call once they are computed.
+    count : callable (SparsePosteriors) -> None
+        Told of the results of each call, before they are divided.
 
     Yields
     ------
@@ -188,9 +188,9 @@ def _joined(pieces: list[Pairs]) -> Pairs:
 
 
 def _divided(
-    posteriors: SparsePosteriors, pieces: list[Pairs], count: Callable[[Pairs], object]
+    posteriors: SparsePosteriors, pieces: list[Pairs], count: Callable[[SparsePosteriors], object]
 ) -> Iterator[SparsePosteriors]:
-    count(_joined(pieces))
+    count(posteriors)
     start = 0
     for queries, _ in pieces:
         yield part_of(posteriors, start, start + len(queries))

@@ -150,12 +150,13 @@ class PosteriorJob:
         pieces = self._pieces(lengths)
         with show_progress(self.cells, self._resources.progress, doing="computing") as progress:
 
-            def count(pairs: Pairs) -> None:
-                progress.update(int((lengths[pairs[0]] * lengths[pairs[1]]).sum()))
+            def count(computed: posteriors.SparsePosteriors) -> None:
+                cells = lengths[computed.queries] * lengths[computed.targets]
+                progress.update(int(cells.sum()))
 
             for piece in self._before(pieces):
                 yield piece
-                count((piece.queries, piece.targets))
+                count(piece)
             yield from self._computed(pieces, count)
 
     def _pieces(self, lengths: Int64s) -> Iterator[Pairs]:
@@ -174,7 +175,7 @@ class PosteriorJob:
             yield piece
 
     def _computed(
-        self, pieces: Iterator[Pairs], count: Callable[[Pairs], None]
+        self, pieces: Iterator[Pairs], count: Callable[[posteriors.SparsePosteriors], None]
     ) -> Iterator[posteriors.SparsePosteriors]:
         """Compute pieces, if any are left, and keep them."""
         first = next(pieces, None)
