@@ -47,9 +47,15 @@ def check_biopython(what: str) -> None:
     check_package("Bio", what, "Biopython", "biopython")
 
 
-def check_package(module: str, what: str, name: str, install: str) -> None:
-    """Raise MissingPackageError where a module cannot be imported; as for `needed`."""
-    with needed(what, name, install):
+def check_package(
+    module: str,
+    what: str,
+    name: str,
+    install: str,
+    kind: type[PairalignError] = MissingPackageError,
+) -> None:
+    """Raise an error where a module cannot be imported; as for `needed`."""
+    with needed(what, name, install, kind):
         import_module(module)
 
 

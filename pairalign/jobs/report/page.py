@@ -18,7 +18,7 @@ from pairalign.alignments.alignments import Alignments, runs_of
 from pairalign.alignments.identities import count_coverage
 from pairalign.base.arrays import Int32s, Int64s, UInt32s
 from pairalign.base.error_types import FormatError
-from pairalign.base.packages import needed
+from pairalign.base.packages import check_package
 from pairalign.formats.output import Path, open_output
 from pairalign.jobs.report.heat_map import HeatMap
 from pairalign.jobs.report.report_collector import (
@@ -73,8 +73,7 @@ class Report:
 
 def check_jinja() -> None:
     """Raise FormatError if Jinja2 is missing."""
-    with needed("a report", "Jinja2", "jinja2", FormatError):
-        import jinja2  # noqa: F401
+    check_package("jinja2", "a report", "Jinja2", "jinja2", FormatError)
 
 
 def write_report(path: Path, report: Report) -> None:
